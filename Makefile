@@ -1,0 +1,59 @@
+# Verbs for a working copy. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+LOCKED := $(VENV)/.locked
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check docs bench lock clean
+
+help:  ## list the verbs
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## install everything into .venv, which then holds .venv/bin/liftbay
+
+# A mark is made last, so a set-up that was interrupted starts again.
+$(LOCKED): requirements/dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "liftbay needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || { echo "this Python has no venv module; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
+	@echo "setting up $(VENV) (once; under a minute with a fast network)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(READY): $(LOCKED) pyproject.toml
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)  ## generate and evaluate a small dataset against a scripted endpoint
+	@$(BIN)/python demo/run.py
+
+test: check  ## lint, types, layers and all tests; what CI runs
+	@$(BIN)/python -m pytest
+
+check: $(READY)  ## lint, types and layers only
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+docs: $(READY)  ## write the generated pages of docs/reference anew
+	@$(BIN)/python docs/generate.py
+
+bench: $(READY)  ## run the benchmarks, interleaved with what they compare against
+	@$(BIN)/python bench/evaluate.py
+	@$(BIN)/python bench/generate.py
+	@$(BIN)/python bench/faults.py
+
+lock: $(READY)  ## resolve the locked versions anew
+	@$(PIP) install uv
+	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --quiet --upgrade --output-file requirements/dev.lock
+
+clean:  ## remove what the verbs made
+	@rm -rf $(VENV) demo/output build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

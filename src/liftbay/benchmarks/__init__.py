@@ -1,0 +1,1 @@
+"""Public benchmarks that liftbay runs."""

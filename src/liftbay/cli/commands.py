@@ -1,0 +1,39 @@
+"""The tree of commands. Each command imports what it needs when it runs, so that `--help` starts at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import liftbay
+from liftbay.cli.jmultiwoz import jmultiwoz
+from liftbay.language import tr
+
+app = typer.Typer(
+    name="liftbay",
+    help=tr("Puts an AI agent on the lift: which module is at fault, how sure that is, and what to fix."),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(jmultiwoz, name="jmultiwoz")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"liftbay {liftbay.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help=tr("Print the version and exit."), callback=_print_version, is_eager=True),
+    ] = False,
+    lang: Annotated[
+        str | None, typer.Option(help=tr("Language of messages: en or ja. Default: by locale."), metavar="en|ja")
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help=tr("Print a traceback with an error."))] = False,
+) -> None:
+    """Hold the options of every command; `liftbay.cli.main` takes the last two out before they come here."""

@@ -1,0 +1,123 @@
+"""Start of the command: language, errors in one form, exit codes.
+
+0: done. 1: a job that failed. 2: a user's mistake. 130: Ctrl-C. 143: terminated.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+from liftbay.errors import LiftbayError
+from liftbay.language import LANGUAGES, language_of, tr, use_language
+
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+class Terminated(BaseException):
+    """The process was asked to end (SIGTERM) and stopped as cleanly as on Ctrl-C."""
+
+
+def run() -> None:
+    """The entry point of the command."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    rest, language, debug = _global_options(arguments)
+    use_language(language or language_of(os.environ))
+    if language is not None and language not in LANGUAGES:
+        use_language("en")
+        _complain(tr("unknown language: {language}", language=language), "--lang", tr("give --lang en or --lang ja"))
+        return 2
+    return _guarded(rest, debug)
+
+
+def _guarded(arguments: Sequence[str], debug: bool) -> int:
+    from liftbay.cli.commands import app  # noqa: PLC0415 - the language must be chosen before its help texts are
+
+    try:
+        code = app(args=list(arguments), prog_name="liftbay", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:  # the reader of a pipe, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except (Exception, KeyboardInterrupt, Terminated) as error:
+        if debug:
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _explain(error: BaseException) -> int:
+    """Say what ended the command; returns the exit code."""
+    import typer  # noqa: PLC0415
+    from typer.exceptions import TyperException  # noqa: PLC0415
+
+    code = 1
+    match error:
+        case typer.Exit():
+            code = error.exit_code
+        case LiftbayError():
+            _complain(say(error), error.place, tr(error.remedy, **_said(error)) if error.remedy else None)
+            code = error.exit_code
+        case TyperException():
+            _complain(error.format_message(), None, tr("see liftbay --help, or --help after the command"))
+            code = error.exit_code
+        case KeyboardInterrupt() | typer.Abort() | Terminated():
+            print(f"liftbay: {tr('stopped')}", file=sys.stderr)
+            code = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+        case _:
+            _complain(
+                tr("this is a fault in liftbay itself: {why}", why=f"{type(error).__name__}: {error}"),
+                None,
+                tr("run the command again with --debug and report what it prints"),
+            )
+    return code
+
+
+def _global_options(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
+    """Take `--lang` and `--debug` out, wherever they stand: the other arguments, the language, debug or not."""
+    rest: list[str] = []
+    language: str | None = None
+    debug = False
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--":
+            rest.extend((argument, *waiting))
+        elif argument == "--debug":
+            debug = True
+        elif argument == "--lang":
+            language = next(waiting, "")
+        elif argument.startswith("--lang="):
+            language = argument.removeprefix("--lang=")
+        else:
+            rest.append(argument)
+    return rest, language, debug
+
+
+def say(error: LiftbayError) -> str:
+    """The cause of an error in the language in use."""
+    return tr(error.cause, **_said(error))
+
+
+def _said(error: LiftbayError) -> dict[str, object]:
+    return {
+        name: say(value) if isinstance(value, LiftbayError) else tr(value) if isinstance(value, str) else value
+        for name, value in error.values.items()
+    }
+
+
+def _complain(cause: str, place: str | None, remedy: str | None) -> None:
+    where = f"{place}: " if place else ""
+    print(f"liftbay: {tr('error')}: {where}{cause}", file=sys.stderr)
+    if remedy:
+        print(f"  {tr('remedy')}: {remedy}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Data files in and out: JSON Lines, folders and archives."""

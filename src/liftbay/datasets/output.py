@@ -1,0 +1,78 @@
+"""Files that come to be whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from liftbay.errors import InputError, LiftbayError, StoreError, at
+
+_USERS_MISTAKES = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENOENT,
+    errno.ENAMETOOLONG,
+}
+
+
+def write_error(path: Path, error: OSError) -> LiftbayError:
+    """What to say when `path` cannot be written."""
+    if error.errno in _USERS_MISTAKES:
+        return InputError(
+            "no file can be written there: {why}",
+            place=at(path),
+            remedy="choose another place with --output-dir",
+            why=error.strerror,
+        )
+    return StoreError(
+        "writing failed: {why}",
+        place=at(path),
+        remedy="make room on the disk and run the same command again",
+        why=error.strerror,
+    )
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what writing to `path` can raise into an error of liftbay's."""
+    try:
+        yield
+    except OSError as error:
+        raise write_error(path, error) from None
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder and those above it where they are missing."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write the pieces to `path`, which then holds all of them or is as it was before."""
+    with writing(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb", buffering=1 << 20) as stream:
+                stream.writelines(pieces)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).chmod(0o666 & ~_umask())
+            Path(name).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""Frozen data, no behaviour that needs input or output."""

@@ -1,0 +1,1 @@
+"""Pure arithmetic: comparison of calls, rates with intervals, paired comparison."""

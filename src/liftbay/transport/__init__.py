@@ -1,0 +1,1 @@
+"""HTTP to endpoints: one client, one way to retry."""
