@@ -59,7 +59,10 @@ def _reading(place: object) -> Iterator[None]:
         raise InputError("no permission to read the file", place=at(place)) from None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise InputError(
-            "the archive cannot be read: {why}", place=at(place), remedy="fetch the archive again", why=error
+            "this cannot be read as a zip archive: {why}",
+            place=at(place),
+            remedy="give the dataset.zip as it was published, or the folder that it was unpacked into",
+            why=error,
         ) from None
     except OSError as error:
         raise InputError("the file cannot be read: {why}", place=at(place), why=error.strerror) from None
@@ -68,16 +71,14 @@ def _reading(place: object) -> Iterator[None]:
 def files_in(data: Path, names: tuple[str, ...]) -> dict[str, DataFile]:
     """The files called `names` in `data`, a folder or a zip archive.
 
-    Raises `InputError` where `data` is neither, where a file is missing or found twice, or where the archive has
-    an entry whose path leaves the folder that it would be unpacked into.
+    In a folder a file may be missing: who needs it finds out on opening it. Raises `InputError` where `data` is
+    neither folder nor archive, where the archive lacks a file or has it twice, or where an entry's path leaves the
+    folder that it would be unpacked into.
     """
     if data.is_dir():
-        found = {name: DataFile(data / name) for name in names}
-        missing = [name for name, file in found.items() if not file.exists()]
-    else:
-        found = _files_in_archive(data, names)
-        missing = [name for name in names if name not in found]
-    if missing:
+        return {name: DataFile(data / name) for name in names}
+    found = _files_in_archive(data, names)
+    if missing := [name for name in names if name not in found]:
         raise InputError(
             "it does not hold {missing}",
             place=at(data),

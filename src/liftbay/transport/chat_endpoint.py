@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import io
+import math
 import time
 from collections.abc import Mapping
 from types import TracebackType
@@ -239,7 +240,8 @@ def _seconds(retry_after: str | None) -> float | None:
     if retry_after is None:
         return None
     try:
-        return max(0.0, float(retry_after))
+        seconds = float(retry_after)
+        return None if math.isnan(seconds) else max(0.0, seconds)
     except ValueError:
         pass
     try:

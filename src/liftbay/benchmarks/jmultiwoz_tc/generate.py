@@ -186,6 +186,8 @@ async def generate(
     async def work() -> None:
         for record in pending:
             result, error = await _answer(endpoint, request, record, policy, progress)
+            if watch.refused:
+                return
             results.append(result)
             if error is None:
                 progress.answered += 1
@@ -236,7 +238,7 @@ def _tool_calls(choice: ChatChoice) -> list[ToolCall]:
 def _parse_arguments(name: str, text: str, finish_reason: str | None) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except msgspec.DecodeError:
         cut = " (the answer was cut at the token limit)" if finish_reason == "length" else ""
         raise AgentProtocol(
             "the arguments of {name} are not a JSON object{cut}: {text}", name=name, cut=cut, text=text[:200]
@@ -250,6 +252,7 @@ class _Watch:
         self._results = results
         self._size_before = results.size
         self._refusals: int | None = 0  # None once an answer was not a refusal
+        self.refused = False  # nothing more may be recorded
         self._unreachable = 0
 
     def saw(self, error: AgentError | None) -> None:
@@ -273,6 +276,7 @@ class _Watch:
             return
         self._refusals += 1
         if self._refusals == FIRST_ANSWERS:
+            self.refused = True
             self._results.cut(self._size_before)
             raise RunError(
                 "the endpoint refused the first {count} requests, and none of them was recorded: {error}",

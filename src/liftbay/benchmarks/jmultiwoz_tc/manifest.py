@@ -17,7 +17,6 @@ from liftbay.errors import InputError, at
 # Settings that change the answers; the others change only how fast they come.
 ANSWER_SETTINGS = ("tools_sha256", "input_sha256", "temperature", "max_tokens", "seed", "extra_body")
 _SECRET_WORDS = ("key", "secret", "password", "passwd", "authorization", "credential", "bearer")
-_SECRET_TOKENS = ("token", "access_token", "auth_token", "api_token", "id_token", "refresh_token")
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +101,7 @@ def without_secrets(value: Any) -> Any:
 
 def _speaks_of_a_secret(key: str) -> bool:
     name = key.lower().replace("-", "_")
-    return name in _SECRET_TOKENS or any(word in name for word in _SECRET_WORDS)
+    return name.endswith("token") or any(word in name for word in _SECRET_WORDS)
 
 
 def address_without_secrets(base_url: str) -> str:
