@@ -19,16 +19,20 @@ jmultiwoz = typer.Typer(
     no_args_is_help=True,
 )
 
+
+def _path(help_text: str, *names: str) -> Any:
+    """An option for a path; whether it can be read is found out on opening it, with the better message."""
+    return typer.Option(*names, help=help_text, readable=False)
+
+
 Data = Annotated[
     Path | None,
-    typer.Option(
-        help=tr("Folder of the dataset, or its dataset.zip: gives the defaults of --tools, --input and --ground.")
-    ),
+    _path(tr("Folder of the dataset, or its dataset.zip: gives the defaults of --tools, --input and --ground.")),
 ]
-Tools = Annotated[Path | None, typer.Option(help=tr("Tool definitions. Default: tools.json."))]
-Input = Annotated[Path | None, typer.Option("--input", help=tr("Inputs. Default: jmultiwoz_tc_input.jsonl."))]
-Ground = Annotated[Path | None, typer.Option(help=tr("Right answers. Default: jmultiwoz_tc_ground.jsonl."))]
-OutputDir = Annotated[Path, typer.Option(help=tr("Folder for the files that are written; made if missing."))]
+Tools = Annotated[Path | None, _path(tr("Tool definitions. Default: tools.json."))]
+Input = Annotated[Path | None, _path(tr("Inputs. Default: jmultiwoz_tc_input.jsonl."), "--input")]
+Ground = Annotated[Path | None, _path(tr("Right answers. Default: jmultiwoz_tc_ground.jsonl."))]
+OutputDir = Annotated[Path, _path(tr("Folder for the files that are written; made if missing."))]
 AsJson = Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))]
 
 
@@ -168,7 +172,7 @@ def _print_summary(summary: Summary) -> None:
 
 @jmultiwoz.command(help=tr("Score a result file: the five lines, the log of incorrect answers, the breakdown."))
 def evaluate(
-    result: Annotated[Path, typer.Option(help=tr("Result file of the generator: result_{{model}}.jsonl."))],
+    result: Annotated[Path, _path(tr("Result file of the generator: result_{{model}}.jsonl."))],
     data: Data = None,
     ground: Ground = None,
     input_: Input = None,
@@ -237,8 +241,8 @@ def _break_down(evaluation: Evaluation, files: Any, output_dir: Path, *, show: b
 
 @jmultiwoz.command(help=tr("Compare two result files on the records that both answered."))
 def compare(
-    a: Annotated[Path, typer.Argument(help=tr("Result file A."), metavar="A")],
-    b: Annotated[Path, typer.Argument(help=tr("Result file B."), metavar="B")],
+    a: Annotated[Path, typer.Argument(help=tr("Result file A."), metavar="A", readable=False)],
+    b: Annotated[Path, typer.Argument(help=tr("Result file B."), metavar="B", readable=False)],
     data: Data = None,
     ground: Ground = None,
     json_: AsJson = False,

@@ -30,8 +30,9 @@ def lines(file: DataFile, digest: Digest | None = None) -> Iterator[tuple[int, b
     """The lines of `file` that are not blank, with their numbers from 1, without the byte order mark."""
     with file.open() as stream:
         for number, line in enumerate(_split(file, stream, digest), start=1):
-            if line and not line.isspace():
-                yield number, line.removeprefix(UTF8_BOM) if number == 1 else line
+            text = line.removeprefix(UTF8_BOM) if number == 1 else line
+            if text and not text.isspace():
+                yield number, text
 
 
 def _split(file: DataFile, stream: BinaryIO, digest: Digest | None) -> Iterator[bytes]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from liftbay.datasets import json_lines
@@ -39,19 +40,16 @@ def test_mark_line_ends_and_blank_lines(path: Path) -> None:
     assert [(number, pair.name) for number, pair in found] == [(1, "a"), (4, "b"), (6, "c")]
 
 
+@example([b"\xef\xbb\xbf"], 1)
 @given(st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line)), st.integers(1, 50))
 def test_lines_are_those_of_the_file_however_it_is_cut(content: list[bytes], chunk: int) -> None:
-    import tempfile  # noqa: PLC0415
-
     digest = hashlib.sha256()
     with tempfile.NamedTemporaryFile() as file, pytest.MonkeyPatch.context() as patched:
         Path(file.name).write_bytes(b"\n".join(content))
         patched.setattr(json_lines, "CHUNK_BYTES", chunk)
         found = list(lines(DataFile(Path(file.name)), digest))
-    expected = [(number, line) for number, line in enumerate(content, start=1) if line and not line.isspace()]
-    if expected and expected[0][0] == 1:
-        expected[0] = (1, expected[0][1].removeprefix(b"\xef\xbb\xbf"))
-    assert found == expected
+    unmarked = [line.removeprefix(b"\xef\xbb\xbf") for line in content[:1]] + content[1:]
+    assert found == [(number, line) for number, line in enumerate(unmarked, start=1) if line and not line.isspace()]
     assert digest.digest() == hashlib.sha256(b"\n".join(content)).digest()
 
 
