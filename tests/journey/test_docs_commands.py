@@ -8,7 +8,7 @@ How a page is written, so that it can be run:
 - A line `^C` means that Ctrl-C is pressed once the lines above it were printed.
 - `console background` starts a process that runs until the end of the page; the lines below say when it is ready.
 - `console exit=2` is a command that ends with this exit code.
-- `console needs="FILE"` runs only where FILE is in the data folder beside the working copy.
+- `console needs="dataset.zip"` runs only where the optional published dataset is there.
 - `console not-run="REASON"` is not run.
 
 The commands of a page run in order in one folder that holds `demo` and `.venv`; port 8017 becomes a free one. In
@@ -30,12 +30,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from command import DATASET, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
-DATA = ROOT.parent / "shared" / "data" / "jmultiwoz_tc"
 PORT = "8017"
-SECONDS = 50.0
+SECONDS = 30.0
 NOT_COMMANDS = {"json", "text", "toml", "python", "jsonl"}
 OPTION = re.compile(r'(?P<name>[a-z-]+)(?:=(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+)))?\s*')
 
@@ -106,8 +105,8 @@ class Session:
         self.folder = folder
         (folder / "demo").symlink_to(ROOT / "demo")
         (folder / ".venv").symlink_to(sys.prefix)
-        for file in DATA.glob("*.zip"):
-            (folder / file.name).symlink_to(file)
+        if DATASET.exists():
+            (folder / DATASET.name).symlink_to(DATASET)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = str(free.getsockname()[1])
@@ -117,7 +116,7 @@ class Session:
             if not name.startswith(("LC_", "LIFTBAY_", "PYTEST_")) and not name.lower().endswith("_proxy")
         }
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-        self._environment = kept | {"PATH": path, "LANG": language, "PYTHONUTF8": "1"}
+        self._environment = kept | {"PATH": path, "LANG": language, "PYTHONUTF8": "1", "PYTHONWARNINGS": "error"}
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def run(self, block: Block) -> None:
@@ -234,8 +233,16 @@ def test_links_inside_the_working_copy_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not re.match(r"[a-z]+:", target):
-            path = target.partition("#")[0]
-            assert not path or (page.parent / path).exists(), f"{name_of(page)}: no {target}"
+            path, _, anchor = target.partition("#")
+            found = page.parent / path if path else page
+            assert found.exists(), f"{name_of(page)}: no {target}"
+            assert not anchor or anchor in anchors(found), f"{name_of(page)}: no {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The names by which the headings of a page can be linked to."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_page_of_the_docs_can_be_reached() -> None:
