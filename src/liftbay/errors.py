@@ -19,6 +19,12 @@ language (`liftbay.language`). One helper per boundary turns a library's excepti
 from __future__ import annotations
 
 
+class Phrase(str):
+    """A value of an error that is a text of liftbay's own, to be said in the user's language too."""
+
+    __slots__ = ()
+
+
 class LiftbayError(Exception):
     """An error with its cause, the place and the remedy.
 

@@ -12,7 +12,9 @@ from command import LIFTBAY, environment, liftbay
 
 import liftbay as package
 from liftbay.cli import main as entry
-from liftbay.errors import InputError
+from liftbay.cli.messages import say
+from liftbay.errors import AgentRefused, InputError, RunError
+from liftbay.language import use_language
 
 
 def test_version() -> None:
@@ -82,12 +84,12 @@ def test_a_fault_of_liftbays_own_is_said_to_be_one(
 
 def test_an_error_inside_an_error_is_said_in_the_language_in_use() -> None:
     inner = InputError("there is no such file")
-    outer = InputError("the endpoint cannot be reached any more: {error}", error=inner)
-    from liftbay.language import use_language  # noqa: PLC0415
-
+    outer = InputError(
+        "the endpoint refused the first {count} requests, and none of them was recorded: {error}", count=20, error=inner
+    )
     use_language("ja")
     try:
-        assert "ファイル" in entry.say(outer)
+        assert "ファイル" in say(outer)
     finally:
         use_language("en")
 
@@ -112,3 +114,17 @@ def test_ctrl_c_in_a_command_that_only_computes(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(evaluate, "evaluate", interrupted)
     assert entry.main(["jmultiwoz", "evaluate", "--result", "x"]) == 130
+
+
+def test_what_a_server_said_is_repeated_as_it_is() -> None:
+    """An answer may hold braces, and words that have a translation."""
+    refused = AgentRefused("HTTP {status}: {answer}", status=400, answer='{"object": "error", "x": {0}}')
+    outer = RunError(
+        "the endpoint does not answer any more, {count} records in a row: {error}", count=40, error=refused
+    )
+    assert say(outer).endswith(': HTTP 400: {"object": "error", "x": {0}}')
+    use_language("ja")
+    try:
+        assert say(InputError("{why}", why="stopped")) == "stopped"
+    finally:
+        use_language("en")

@@ -57,10 +57,10 @@ def test_every_class_of_mistake_is_there_as_often_as_it_was_scripted(printed: st
     for counted, fault in (
         ("missing", "missing_argument"),
         ("superfluous", "superfluous_argument"),
-        ("wrong_value", "wrong_value"),
-        ("wrong_type", "wrong_type"),
-        ("unicode_form", "unicode_form"),
-        ("kana_or_width", "kana_or_width"),
+        ("wrongValue", "wrong_value"),
+        ("wrongType", "wrong_type"),
+        ("unicodeForm", "unicode_form"),
+        ("kanaOrWidth", "kana_or_width"),
     ):
         assert faults[counted] == scripted.count(fault) > 0, fault
     assert found["errorsByReason"] == {"AgentProtocol": 1}

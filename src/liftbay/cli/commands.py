@@ -15,6 +15,7 @@ app = typer.Typer(
     help=tr("Puts an AI agent on the lift: which module is at fault, how sure that is, and what to fix."),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich cuts Japanese, which has no spaces, off at the end of a line
 )
 app.add_typer(jmultiwoz, name="jmultiwoz")
 

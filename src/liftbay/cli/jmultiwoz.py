@@ -12,11 +12,13 @@ from liftbay.language import tr
 
 if TYPE_CHECKING:
     from liftbay.benchmarks.jmultiwoz_tc.evaluate import Evaluation
+    from liftbay.benchmarks.jmultiwoz_tc.files import BenchmarkFiles
     from liftbay.benchmarks.jmultiwoz_tc.generation import Settings, Summary
 
 jmultiwoz = typer.Typer(
     help=tr("JMultiWOZ-TC: does a model call a tool when it should, with the right arguments?"),
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
@@ -69,7 +71,9 @@ def generate(
     concurrency: Annotated[int, typer.Option(help=tr("Requests on their way at once."), min=1)] = 32,
     timeout: Annotated[float, typer.Option(help=tr("Seconds for one try."), min=0.001)] = 120.0,
     max_retries: Annotated[int, typer.Option(help=tr("Tries on a timeout, in all."), min=1)] = 3,
-    limit: Annotated[int | None, typer.Option(help=tr("Only the first records of the input."), min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help=tr("Only the first N records of the input."), min=1, metavar="N")
+    ] = None,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help=tr("Ask again for the error records of the result file."))
     ] = False,
@@ -96,10 +100,14 @@ def generate(
         retry_errors=retry_errors,
     )
     summary = _run(files, settings)
+    if summary.errors and not summary.answered:
+        _warn(tr("no record was answered: {error}", error=summary.last_error))
+        if summary.last_remedy:
+            typer.echo(f"  {tr('remedy')}: {tr(summary.last_remedy)}", err=True)
     if json_:
         _print_json(summary)
     else:
-        _print_summary(summary)
+        _print_summary(summary, files)
 
 
 def _json_object(text: str | None) -> dict[str, Any]:
@@ -119,7 +127,7 @@ def _json_object(text: str | None) -> dict[str, Any]:
         ) from None
 
 
-def _run(files: Any, settings: Settings) -> Summary:
+def _run(files: BenchmarkFiles, settings: Settings) -> Summary:
     import asyncio  # noqa: PLC0415
     import signal  # noqa: PLC0415
 
@@ -152,7 +160,7 @@ def _run(files: Any, settings: Settings) -> Summary:
         raise
 
 
-def _print_summary(summary: Summary) -> None:
+def _print_summary(summary: Summary, files: BenchmarkFiles) -> None:
     asked = summary.answered + summary.errors
     if not asked:
         typer.echo(tr("nothing left to ask: all {records} records are in the result file", records=summary.records))
@@ -167,7 +175,19 @@ def _print_summary(summary: Summary) -> None:
                 last=summary.last_error,
             )
         )
-    typer.echo(tr("next: liftbay jmultiwoz evaluate --result {path}", path=summary.result))
+    typer.echo(tr("next: {command}", command=_evaluation_of(summary, files)))
+
+
+def _evaluation_of(summary: Summary, files: BenchmarkFiles) -> str:
+    """The command that evaluates what was generated."""
+    import shlex  # noqa: PLC0415
+
+    words = ["liftbay", "jmultiwoz", "evaluate", "--result", summary.result]
+    if files.data is not None:
+        words += ["--data", str(files.data)]
+    elif files.input.path.parent != Path():
+        words += ["--input", str(files.input), "--ground", str(files.input.path.parent / files.ground.path.name)]
+    return shlex.join([*words, "--output-dir", str(Path(summary.result).parent)])
 
 
 @jmultiwoz.command(help=tr("Score a result file: the five lines, the log of incorrect answers, the breakdown."))
@@ -224,7 +244,7 @@ def _warn_of_ids(evaluation: Evaluation) -> None:
             _warn(tr(text, count=len(ids), example=ids[0]))
 
 
-def _break_down(evaluation: Evaluation, files: Any, output_dir: Path, *, show: bool) -> Path:
+def _break_down(evaluation: Evaluation, files: BenchmarkFiles, output_dir: Path, *, show: bool) -> Path:
     import msgspec  # noqa: PLC0415
 
     from liftbay.benchmarks.jmultiwoz_tc.breakdown import break_down, read_depths  # noqa: PLC0415

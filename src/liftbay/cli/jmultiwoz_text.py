@@ -133,7 +133,7 @@ def _arguments_table(found: Breakdown) -> str:
     ]
     if not rows:
         return "  " + tr("none")
-    total = (tr("all"), "", "", "", *(str(found.argument_faults[fault]) for fault in ArgumentFault))
+    total = (tr("all"), "", "", "", *(str(getattr(found.argument_faults, fault)) for fault in ArgumentFault))
     return _table(names, [*rows, total], text_columns=2)
 
 

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from liftbay.cli.messages import remedy_of, say
 from liftbay.errors import LiftbayError
 from liftbay.language import LANGUAGES, language_of, tr, use_language
 
@@ -47,6 +48,8 @@ def _guarded(arguments: Sequence[str], debug: bool) -> int:
     try:
         code = app(args=list(arguments), prog_name="liftbay", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # typer makes this of Ctrl-C
+            print(f"liftbay: {tr('stopped')}", file=sys.stderr)
         return code if isinstance(code, int) else 0
     except BrokenPipeError:  # the reader of a pipe, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -64,10 +67,11 @@ def _explain(error: BaseException) -> int:
 
     code = 1
     match error:
-        case typer.Exit():
-            code = error.exit_code
         case LiftbayError():
-            _complain(say(error), error.place, tr(error.remedy, **_said(error)) if error.remedy else None)
+            _complain(say(error), error.place, remedy_of(error))
+            code = error.exit_code
+        case TyperException() if type(error).__name__ == "NoArgsIsHelpError":  # typer does not export its name
+            print(error.format_message())
             code = error.exit_code
         case TyperException():
             _complain(error.format_message(), None, tr("see liftbay --help, or --help after the command"))
@@ -102,18 +106,6 @@ def _global_options(arguments: Sequence[str]) -> tuple[list[str], str | None, bo
         else:
             rest.append(argument)
     return rest, language, debug
-
-
-def say(error: LiftbayError) -> str:
-    """The cause of an error in the language in use."""
-    return tr(error.cause, **_said(error))
-
-
-def _said(error: LiftbayError) -> dict[str, object]:
-    return {
-        name: say(value) if isinstance(value, LiftbayError) else tr(value) if isinstance(value, str) else value
-        for name, value in error.values.items()
-    }
 
 
 def _complain(cause: str, place: str | None, remedy: str | None) -> None:

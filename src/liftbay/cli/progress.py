@@ -10,6 +10,7 @@ from typing import Any
 
 from liftbay.benchmarks.jmultiwoz_tc.generate import Progress
 from liftbay.benchmarks.jmultiwoz_tc.generation import Observer, Summary
+from liftbay.cli.messages import say
 from liftbay.language import tr
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -31,8 +32,8 @@ class _Lines:
             tr(
                 "warning: {name} is now {now}, but the answers in the result file were made with {before}",
                 name=name,
-                before=before,
-                now=now,
+                before=_value(before),
+                now=_value(now),
             )
         )
 
@@ -61,13 +62,19 @@ class _Lines:
             self.show()
 
     def state(self) -> str:
-        """How far it is, in words."""
+        """How far it is, in words; while nothing has come, why not."""
+        trouble = self._progress.last_trouble
+        waiting = f" ({say(trouble)})" if trouble is not None and not self._progress.done else ""
+        return self._counts() + waiting
+
+    def _counts(self) -> str:
         progress = self._progress
         seconds = max(time.monotonic() - self._begun, 1e-9)
         rate = progress.done / seconds
         left = _duration((progress.total - progress.done) / rate) if rate else "?"
         return tr(
-            "{done} of {total} ({percent:.1f} %), {rate:.1f} a second, {errors} errors, {retries} retries, {left} left",
+            "{done} of {total} ({percent:.1f} %), {rate:.1f} a second, errors: {errors}, retries: {retries}, "
+            "{left} left",
             done=progress.done,
             total=progress.total,
             percent=100 * progress.done / progress.total if progress.total else 100.0,
@@ -112,6 +119,10 @@ class _Bar(_Lines):
 
     def end(self) -> None:
         self._bar.stop()
+
+
+def _value(setting: object) -> str:
+    return tr("the endpoint's default") if setting is None else str(setting)
 
 
 def _duration(seconds: float) -> str:

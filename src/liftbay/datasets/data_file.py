@@ -49,11 +49,13 @@ def _reading(place: object) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise InputError(
-            "there is no such file", place=at(place), remedy="give the path of the file, or --data"
+            "there is no such file", place=at(place), remedy="check the path; --data takes the dataset's folder or zip"
         ) from None
     except IsADirectoryError:
         raise InputError(
-            "this is a folder, not a file", place=at(place), remedy="give the path of the file, or --data"
+            "this is a folder, not a file",
+            place=at(place),
+            remedy="check the path; --data takes the dataset's folder or zip",
         ) from None
     except PermissionError:
         raise InputError("no permission to read the file", place=at(place)) from None

@@ -163,7 +163,7 @@ class ChatEndpoint:
                 "the connection failed: {why}",
                 place=str(url),
                 remedy="check that the server runs and that --base-url is right",
-                why=self._without_key(f"{type(error).__name__}: {error}"),
+                why=self._without_key(_why(error)),
             ) from None
 
     def _failure(
@@ -233,6 +233,12 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
             response.close()
             raise AgentProtocol("the answer is longer than {limit} MiB", limit=MAX_ANSWER_BYTES >> 20)
     return bytes(content)
+
+
+def _why(error: aiohttp.ClientError | OSError | ValueError) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return str(error.os_error)
+    return f"{type(error).__name__}: {error}"
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from liftbay.errors import AgentTimeout, AgentUnreachable
+from liftbay.errors import AgentError, AgentTimeout, AgentUnreachable
 
 Answer = TypeVar("Answer")
 
@@ -28,24 +28,26 @@ class RetryPolicy(msgspec.Struct, frozen=True):
 async def with_retries(
     ask: Callable[[], Awaitable[Answer]],
     policy: RetryPolicy,
-    on_retry: Callable[[], None] = lambda: None,
+    on_retry: Callable[[AgentError], None] = lambda error: None,
 ) -> Answer:
     """The answer of `ask`, or the `AgentError` of its last try."""
     timeouts = server_faults = 0
     while True:
         try:
             return await ask()
-        except AgentTimeout:
+        except AgentTimeout as error:
+            trouble: AgentError = error
             timeouts += 1
             if timeouts >= policy.timeout_tries:
                 raise
             wait = policy.timeout_wait
         except AgentUnreachable as error:
+            trouble = error
             server_faults += 1
             if server_faults >= policy.server_tries:
                 raise
             wait = _wait(error, server_faults, policy)
-        on_retry()
+        on_retry(trouble)
         await asyncio.sleep(wait)
 
 

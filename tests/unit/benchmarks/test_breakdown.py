@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, align, break_down, read_depths
+from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, FaultCounts, align, break_down, read_depths
 from liftbay.benchmarks.jmultiwoz_tc.records import GoldRecord, ResultRecord
 from liftbay.benchmarks.jmultiwoz_tc.score import Scored, decide
 from liftbay.datasets.data_file import DataFile
@@ -106,7 +106,18 @@ def test_arguments_per_tool(found: Breakdown) -> None:
     assert (a.expected, a.correct, a.unicode_form, a.kana_or_width, a.wrong_value) == (4, 1, 1, 1, 1)
     assert (b.expected, b.correct, b.wrong_type, b.missing) == (2, 0, 1, 1)
     assert (c.expected, c.correct, c.superfluous) == (0, 0, 1)
-    assert found.argument_faults == dict.fromkeys(ArgumentFault, 1)
+    assert msgspec.to_builtins(found.argument_faults) == {
+        "missing": 1,
+        "superfluous": 1,
+        "wrongType": 1,
+        "unicodeForm": 1,
+        "kanaOrWidth": 1,
+        "wrongValue": 1,
+    }
+
+
+def test_every_class_of_fault_has_its_count() -> None:
+    assert set(FaultCounts.__struct_fields__) == {fault.value for fault in ArgumentFault}
 
 
 def test_lenient_matching_stands_beside_exact(found: Breakdown) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from liftbay.benchmarks.jmultiwoz_tc.generate import (
     FIRST_ANSWERS,
-    UNREACHABLE_IN_A_ROW,
+    GIVEN_UP_IN_A_ROW,
     Inputs,
     Progress,
     Request,
@@ -173,7 +173,7 @@ def test_fewer_refusals_than_that_are_error_records(tmp_path: Path, results: Res
 
 
 def test_an_endpoint_that_is_gone_stops_the_run(tmp_path: Path, results: ResultFile) -> None:
-    with pytest.raises(RunError, match="cannot be reached any more"):
+    with pytest.raises(RunError, match="does not answer any more"):
         run(
             Scripted(raising(AgentUnreachable("no"))),
             Inputs(write_inputs(tmp_path / "i.jsonl", 200), None),
@@ -181,7 +181,7 @@ def test_an_endpoint_that_is_gone_stops_the_run(tmp_path: Path, results: ResultF
             concurrency=1,
         )
     with results:
-        assert len(list(results.records())) == UNREACHABLE_IN_A_ROW
+        assert len(list(results.records())) == GIVEN_UP_IN_A_ROW
 
 
 def test_the_request_holds_the_question_as_it_is() -> None:

@@ -44,7 +44,7 @@ def run(*outcomes: AgentError | str) -> tuple[str | AgentError, int]:
             raise outcome
         return outcome
 
-    def count() -> None:
+    def count(error: AgentError) -> None:
         nonlocal retries
         retries += 1
 

@@ -22,17 +22,22 @@ from liftbay.scoring.arguments import ArgumentFault, argument_faults, leniently_
 from liftbay.scoring.rates import Rate, clustered_rate
 
 
-class ArgumentCounts(msgspec.Struct, frozen=True, rename="camel"):
+class FaultCounts(msgspec.Struct, frozen=True, rename="camel"):
+    """How often arguments differed, by class; the fields are those of `ArgumentFault`."""
+
+    missing: int
+    superfluous: int
+    wrong_type: int
+    unicode_form: int
+    kana_or_width: int
+    wrong_value: int
+
+
+class ArgumentCounts(FaultCounts, frozen=True, rename="camel"):
     """How one argument fared in the calls of its tool that could be set against an expected call."""
 
     expected: int  # pairs in which the expected call has the argument
     correct: int
-    missing: int
-    superfluous: int
-    wrong_value: int
-    wrong_type: int
-    unicode_form: int
-    kana_or_width: int
 
 
 class ToolCounts(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,7 +79,7 @@ class Breakdown(msgspec.Struct, frozen=True, rename="camel"):
     missed_calls: int
     superfluous_calls: int
     wrong_tools: int
-    argument_faults: dict[ArgumentFault, int]  # over all tools and arguments
+    argument_faults: FaultCounts  # over all tools and arguments
     tools: dict[str, ToolCounts]
     by_depth: list[DepthRates] | None  # None where there is no input file to count turns in
 
@@ -250,8 +255,10 @@ class _Tools:
             for tool, calls in sorted(self._calls.items())
         }
 
-    def faults(self) -> dict[ArgumentFault, int]:
-        return {fault: sum(counts[fault] for counts in self._faults.values()) for fault in ArgumentFault}
+    def faults(self) -> FaultCounts:
+        return FaultCounts(
+            **{fault.value: sum(counts[fault] for counts in self._faults.values()) for fault in ArgumentFault}
+        )
 
     def _argument(self, tool: str, name: str) -> ArgumentCounts:
         faults = self._faults[tool, name]

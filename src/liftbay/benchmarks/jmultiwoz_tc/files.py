@@ -20,6 +20,7 @@ class BenchmarkFiles(msgspec.Struct, frozen=True):
     tools: DataFile
     input: DataFile
     ground: DataFile
+    data: Path | None  # the folder or the archive that they were looked for in
 
 
 def find_files(
@@ -37,7 +38,7 @@ def find_files(
     for name, path in ((TOOLS, tools), (INPUT, input), (GROUND, ground)):
         if path is not None:
             found[name] = DataFile(path)
-    return BenchmarkFiles(found[TOOLS], found[INPUT], found[GROUND])
+    return BenchmarkFiles(found[TOOLS], found[INPUT], found[GROUND], data)
 
 
 def safe_model_name(model: str) -> str:

@@ -41,7 +41,7 @@ from liftbay.transport.chat_endpoint import ChatChoice, ChatEndpoint
 from liftbay.transport.retry import RetryPolicy, with_retries
 
 FIRST_ANSWERS = 20  # if these are all refusals, the run stops and records none of them
-UNREACHABLE_IN_A_ROW = 40  # records given up on one after the other for lost connections or 5xx: the run stops
+GIVEN_UP_IN_A_ROW = 40  # records given up on one after the other, for timeouts, lost connections, 5xx: the run stops
 _RESERVED = ("model", "messages", "tools", "stream")
 
 
@@ -158,6 +158,8 @@ class Progress:
         self.errors = 0
         self.retries = 0
         self.last_error: str | None = None
+        self.last_remedy: str | None = None
+        self.last_trouble: AgentError | None = None  # why something was asked for again
 
     @property
     def done(self) -> int:
@@ -194,6 +196,7 @@ async def generate(
             else:
                 progress.errors += 1
                 progress.last_error = result.error
+                progress.last_remedy = error.remedy
             watch.saw(error)
 
     try:
@@ -211,8 +214,9 @@ async def _answer(
 ) -> tuple[ResultRecord, AgentError | None]:
     body = request.body(record.question)
 
-    def count_retry() -> None:
+    def count_retry(error: AgentError) -> None:
         progress.retries += 1
+        progress.last_trouble = error
 
     try:
         choice = await with_retries(lambda: endpoint.chat(body), policy, count_retry)
@@ -253,22 +257,21 @@ class _Watch:
         self._size_before = results.size
         self._refusals: int | None = 0  # None once an answer was not a refusal
         self.refused = False  # nothing more may be recorded
-        self._unreachable = 0
+        self._given_up = 0
 
     def saw(self, error: AgentError | None) -> None:
-        if isinstance(error, AgentUnreachable):
-            self._unreachable += 1
-            if self._unreachable == UNREACHABLE_IN_A_ROW:
+        if isinstance(error, AgentUnreachable | AgentTimeout):
+            self._given_up += 1
+            if self._given_up == GIVEN_UP_IN_A_ROW:
                 raise RunError(
-                    "the endpoint cannot be reached any more: {error}",
+                    "the endpoint does not answer any more, {count} records in a row: {error}",
                     place=error.place,
                     remedy="when it answers again, run the same command with --retry-errors: it goes on from here",
+                    count=GIVEN_UP_IN_A_ROW,
                     error=error,
                 )
             return
-        if isinstance(error, AgentTimeout):
-            return
-        self._unreachable = 0
+        self._given_up = 0
         if self._refusals is None:
             return
         if not isinstance(error, AgentRefused):

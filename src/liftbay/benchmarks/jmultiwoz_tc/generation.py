@@ -58,6 +58,7 @@ class Summary(msgspec.Struct, frozen=True, rename="camel"):
     retries: int
     seconds: float
     last_error: str | None = None
+    last_remedy: str | None = None
 
 
 class Observer(Protocol):
@@ -99,8 +100,9 @@ async def run_generation(files: BenchmarkFiles, settings: Settings, observer: Ob
                 inputs.leave_out(record.data_id for record in results.records())
                 manifest = read_manifest(manifest_path, model, path.name)
                 session = _session(files, settings, inputs, tools_sha256)
-                for change in changed_settings(manifest, session):
-                    observer.setting_changed(*change)
+                if inputs.pending:
+                    for change in changed_settings(manifest, session):
+                        observer.setting_changed(*change)
                 manifest.with_session(session).write(manifest_path)
                 return await _generate_observed(
                     endpoint,
@@ -207,6 +209,7 @@ async def _generate_observed(
             retries=progress.retries,
             seconds=round(time.monotonic() - begun, 3),
             last_error=progress.last_error,
+            last_remedy=progress.last_remedy,
         )
 
     observer.started(book.manifest.model, results.path, skipped, progress)

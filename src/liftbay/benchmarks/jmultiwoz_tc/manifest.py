@@ -82,12 +82,18 @@ def read_manifest(path: Path, model: str, result: str) -> Manifest:
 
 
 def changed_settings(manifest: Manifest, session: Session) -> list[tuple[str, object, object]]:
-    """The settings that change answers and differ from the last start: name, before, now."""
-    if not manifest.sessions:
-        return []
-    last = manifest.sessions[-1]
-    pairs = ((name, getattr(last, name), getattr(session, name)) for name in ANSWER_SETTINGS)
-    return [(name, before, now) for name, before, now in pairs if before != now]
+    """The settings that change answers and differ from an earlier start that may have got some: name, before, now.
+
+    Of a setting that had several earlier values the last is named.
+    """
+    changes = []
+    earlier = [known for known in manifest.sessions if known.answered or known.ended is None]
+    for name in ANSWER_SETTINGS:
+        now = getattr(session, name)
+        others = [before for known in earlier if (before := getattr(known, name)) != now]
+        if others:
+            changes.append((name, others[-1], now))
+    return changes
 
 
 def without_secrets(value: Any) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 from liftbay.datasets.data_file import DataFile
 from liftbay.datasets.json_lines import Digest, records
 from liftbay.domain.toolcall import ToolCall
-from liftbay.errors import InputError, at
+from liftbay.errors import InputError, Phrase, at
 
 
 class InputRecord(msgspec.Struct, frozen=True):
@@ -47,11 +47,11 @@ Record = TypeVar("Record", InputRecord, GoldRecord, ResultRecord)
 
 # What a line is, by a key that only this kind of file has; looked up where a line is not what it should be.
 _KINDS = {
-    "評価項目": "a score file (score_*.json)",
-    "incorrect_genre": "a log of incorrect answers (incorrect_*.json)",
-    "ground_truth": "a file of right answers (jmultiwoz_tc_ground.jsonl)",
-    "question": "a file of inputs (jmultiwoz_tc_input.jsonl)",
-    "tool_calls": "a result file (result_*.jsonl)",
+    "評価項目": Phrase("a score file (score_*.json)"),
+    "incorrect_genre": Phrase("a log of incorrect answers (incorrect_*.json)"),
+    "ground_truth": Phrase("a file of right answers (jmultiwoz_tc_ground.jsonl)"),
+    "question": Phrase("a file of inputs (jmultiwoz_tc_input.jsonl)"),
+    "tool_calls": Phrase("a result file (result_*.jsonl)"),
 }
 _KIND_OF_RECORD = {InputRecord: "question", GoldRecord: "ground_truth", ResultRecord: "tool_calls"}
 
@@ -103,6 +103,7 @@ def _another_kind(file: DataFile, kind: type[Record]) -> Callable[[Any], InputEr
                 return InputError(
                     "this is {found}, where {expected} is needed",
                     place=at(file),
+                    remedy="check which file each option names",
                     found=found,
                     expected=_KINDS[own],
                 )
