@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
 
 LANGUAGES = ("en", "ja")
 _current = "en"
@@ -38,6 +36,9 @@ def tr(text: str, **values: object) -> str:
 
 @functools.cache
 def _catalogue() -> dict[str, str]:
+    import tomllib  # noqa: PLC0415 - costs 10 ms of every start in English
+    from importlib import resources  # noqa: PLC0415
+
     source = resources.files("liftbay").joinpath("locale/ja.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(source)["messages"]
     return {entry["en"]: entry["ja"] for entry in entries}

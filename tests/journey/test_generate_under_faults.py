@@ -31,6 +31,11 @@ class Endpoint:
         found: dict[str, list[float]] = self._get("counts")["asked"]
         return found
 
+    def outcomes(self) -> dict[str, int]:
+        """How often the endpoint did what."""
+        found: dict[str, int] = self._get("counts")["outcomes"]
+        return found
+
     def release(self) -> None:
         """Let go what `--hold-after` holds."""
         self._get("release")
@@ -185,9 +190,25 @@ def test_refusals_from_the_first_on_stop_the_run_and_are_not_recorded(tmp_path: 
         asked = sum(map(len, at.asked().values()))
     assert ended.returncode == 1
     assert "refused the first 20 requests" in ended.stderr
+    assert 'HTTP 400: {"error": {"message": "bad_request"}}' in ended.stderr.splitlines()[-2]
     assert run.result.read_bytes() == b""
     assert 20 <= asked < 20 + 4
     assert run.outcomes() == ["failed"]
+
+
+def test_of_refusals_that_come_all_at_once_none_is_recorded(tmp_path: Path) -> None:
+    run = Run(tmp_path, 100)
+    with (
+        endpoint("--outcomes", "bad_request", "--hold-after", "0") as at,
+        run.start(at, "--concurrency", "64") as process,
+    ):
+        wait_until(lambda: len(at.asked()) == 64)
+        process.send_signal(signal.SIGSTOP)
+        at.release()
+        wait_until(lambda: sum(at.outcomes().values()) == 64)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(PATIENCE) == 1
+    assert run.result.read_bytes() == b""
 
 
 @pytest.mark.usefixtures("_ctrl_c_works")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, ToolCounts
-from liftbay.benchmarks.jmultiwoz_tc.compare import Comparison, MeasureComparison
 from liftbay.benchmarks.jmultiwoz_tc.score import CALLS, MEASURES, OVERALL, ScoreLine
 from liftbay.language import language, tr
 from liftbay.scoring.arguments import ArgumentFault
-from liftbay.scoring.paired import Difference
-from liftbay.scoring.rates import Rate
+
+if TYPE_CHECKING:
+    from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, ToolCounts
+    from liftbay.benchmarks.jmultiwoz_tc.compare import Comparison, MeasureComparison
+    from liftbay.scoring.paired import Difference
+    from liftbay.scoring.rates import Rate
 
 _FLIPPED_SHOWN = 10
 _BAR_CELLS = 20

@@ -28,20 +28,30 @@ class Digest(Protocol):
 
 def lines(file: DataFile, digest: Digest | None = None) -> Iterator[tuple[int, bytes]]:
     """The lines of `file` that are not blank, with their numbers from 1, without the byte order mark."""
+    for first, block in _blocks(file, digest):
+        for number, line in enumerate(block, first):
+            if line and not line.isspace():
+                yield number, line
+
+
+def _blocks(file: DataFile, digest: Digest | None) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines in blocks, each with the number of its first line."""
     with file.open() as stream:
-        for number, line in enumerate(_split(file, stream, digest), start=1):
-            text = line.removeprefix(UTF8_BOM) if number == 1 else line
-            if text and not text.isspace():
-                yield number, text
+        first = 1
+        for block in _split(file, stream, digest):
+            if first == 1 and block:
+                block[0] = block[0].removeprefix(UTF8_BOM)
+            yield first, block
+            first += len(block)
 
 
-def _split(file: DataFile, stream: BinaryIO, digest: Digest | None) -> Iterator[bytes]:
+def _split(file: DataFile, stream: BinaryIO, digest: Digest | None) -> Iterator[list[bytes]]:
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
         if digest is not None:
             digest.update(chunk)
         *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
+        yield whole
         if len(rest) > MAX_LINE_BYTES:
             raise InputError(
                 "a line is longer than {limit} MiB",
@@ -49,7 +59,7 @@ def _split(file: DataFile, stream: BinaryIO, digest: Digest | None) -> Iterator[
                 remedy="check that the file is JSON Lines: one record a line",
                 limit=MAX_LINE_BYTES >> 20,
             )
-    yield rest
+    yield [rest]
 
 
 def records(
@@ -65,11 +75,14 @@ def records(
     line that is not a record.
     """
     decode = decoder.decode
-    for number, line in lines(file, digest):
-        try:
-            yield number, decode(line)
-        except msgspec.DecodeError as error:
-            raise line_error(file, number, line, error, explain) from None
+    for first, block in _blocks(file, digest):
+        for number, line in enumerate(block, first):
+            if not line or line.isspace():
+                continue
+            try:
+                yield number, decode(line)
+            except msgspec.DecodeError as error:
+                raise line_error(file, number, line, error, explain) from None
 
 
 def line_error(

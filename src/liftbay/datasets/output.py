@@ -58,7 +58,7 @@ def make_folder(path: Path) -> None:
 def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """Write the pieces to `path`, which then holds all of them or is as it was before."""
     with writing(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
+        handle, name = part_file(path)
         try:
             with os.fdopen(handle, "wb", buffering=1 << 20) as stream:
                 stream.writelines(pieces)
@@ -70,6 +70,27 @@ def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
             with contextlib.suppress(OSError):
                 Path(name).unlink()
             raise
+
+
+def part_file(path: Path) -> tuple[int, str]:
+    """A new file beside `path` that is to take its name: its handle and its name."""
+    return tempfile.mkstemp(dir=path.parent, prefix=_part_prefix(path), suffix=_PART)
+
+
+def sweep(path: Path) -> None:
+    """Remove what a killed process left of files that were to become `path`; nobody else may be writing it."""
+    for left in path.parent.iterdir():
+        if left.name.startswith(_part_prefix(path)) and left.name.endswith(_PART):
+            with writing(left):
+                left.unlink(missing_ok=True)
+
+
+_PART = ".part"
+
+
+def _part_prefix(path: Path) -> str:
+    """Hidden, and short enough for any name."""
+    return f".{path.name[:64]}."
 
 
 def _umask() -> int:

@@ -28,9 +28,9 @@ def same_value(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return len(one) == len(other) and all(
-            key in other and same_value(value, other[key]) for key, value in one.items()
-        )
+        if one != other:  # then no type can make them the same
+            return False
+        return all(type(value) is str or same_value(value, other[key]) for key, value in one.items())
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same_value, one, other))
     if isinstance(one, float):

@@ -166,3 +166,10 @@ def test_what_was_appended_can_be_taken_back(path: Path) -> None:
         results.cut(size)
         results.append(record("e"))
     assert ids(path) == ["a", "b", "e"]
+
+
+def test_what_a_killed_process_left_is_swept_away(path: Path) -> None:
+    (path.parent / f".{path.name}.abc123.part").write_bytes(b"half")
+    (path.parent / ".result_other.jsonl.abc123.part").write_bytes(b"of another model")
+    assert ids(path) == ["a", "b"]
+    assert {left.name for left in path.parent.iterdir()} == {path.name, ".result_other.jsonl.abc123.part"}

@@ -21,6 +21,7 @@ from liftbay.benchmarks.jmultiwoz_tc.records import (
 )
 from liftbay.benchmarks.jmultiwoz_tc.score import (
     CALLS,
+    DECISIONS,
     NO_USE,
     USE,
     Scored,
@@ -35,6 +36,11 @@ from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import at
 
 LOGGED = (CALLS, USE, NO_USE)
+_LOGGED_DECISIONS = frozenset(
+    decision
+    for decision in DECISIONS.values()
+    if any(measure.over(decision) and not measure.correct(decision) for measure in LOGGED)
+)
 
 
 class Evaluation(msgspec.Struct, frozen=True):
@@ -92,8 +98,7 @@ def _collector_off() -> Iterator[None]:
 
 
 def _is_logged(scored: Scored) -> bool:
-    decision = scored.decision
-    return decision is not None and any(measure.over(decision) and not measure.correct(decision) for measure in LOGGED)
+    return scored.decision in _LOGGED_DECISIONS
 
 
 def _questions(file: DataFile, wanted: set[str]) -> dict[str, msgspec.Raw] | None:

@@ -22,7 +22,7 @@ from liftbay.benchmarks.jmultiwoz_tc.manifest import (
     without_secrets,
 )
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
-from liftbay.datasets.output import make_folder
+from liftbay.datasets.output import make_folder, sweep
 from liftbay.errors import AgentProtocol, InputError, LiftbayError
 from liftbay.transport.chat_endpoint import ChatEndpoint
 from liftbay.transport.retry import RetryPolicy
@@ -98,6 +98,7 @@ async def run_generation(files: BenchmarkFiles, settings: Settings, observer: Ob
                 if settings.retry_errors:
                     observer.errors_dropped(results.drop_errors())
                 inputs.leave_out(record.data_id for record in results.records())
+                sweep(manifest_path)  # the lock on the result file covers the manifest too
                 manifest = read_manifest(manifest_path, model, path.name)
                 session = _session(files, settings, inputs, tools_sha256)
                 if inputs.pending:

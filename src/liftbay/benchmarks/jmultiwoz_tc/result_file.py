@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +18,7 @@ import msgspec
 
 from liftbay.benchmarks.jmultiwoz_tc.records import ResultRecord, read
 from liftbay.datasets.data_file import DataFile
-from liftbay.datasets.output import write_error, writing
+from liftbay.datasets.output import part_file, sweep, write_error, writing
 from liftbay.errors import StoreError, at
 
 _TAIL_BYTES = 1 << 20
@@ -40,6 +39,7 @@ class ResultFile:
         with writing(self.path):
             self._handle = _open_and_lock(self.path)
         try:
+            sweep(self.path)
             self._repair()
             self._size = os.fstat(self._handle).st_size
         except BaseException:
@@ -82,7 +82,7 @@ class ResultFile:
         """Replace the file, at once and whole, by one without its error records; returns how many there were."""
         dropped = 0
         with writing(self.path):
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name[:64]}.", suffix=".part")
+            handle, name = part_file(self.path)
             try:
                 with os.fdopen(os.dup(handle), "wb", buffering=1 << 20) as stream:
                     for record in self.records():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -18,6 +19,10 @@ class Decision(NamedTuple):
     expected: bool  # the right answer holds a call
     used: bool  # a call was made
     exact: bool  # the set of calls is the right one
+
+
+# All that there are; what a decision comes to is looked up for each of tens of thousands of records.
+DECISIONS = {key: Decision(*key) for key in itertools.product((False, True), repeat=3)}
 
 
 class Scored(NamedTuple):
@@ -72,7 +77,7 @@ def decide(gold: GoldRecord, result: ResultRecord) -> Decision | None:
     if result.failed:
         return None
     exact = same_calls(gold.ground_truth, result.tool_calls)
-    return Decision(bool(gold.ground_truth), bool(result.tool_calls), exact)
+    return DECISIONS[bool(gold.ground_truth), bool(result.tool_calls), exact]
 
 
 def score(gold: Mapping[str, GoldRecord], results: Mapping[str, ResultRecord]) -> Scoring:
