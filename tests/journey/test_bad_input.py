@@ -264,6 +264,9 @@ def test_disk_full(data: Path, tmp_path: Path) -> None:
         (["generate", "--concurrency", "many"], "concurrency"),
         (["generate", "--extra-body", "[1]"], "not a JSON object"),
         (["generate", "--base-url", "localhost:8000"], "not an http address"),
+        (["generate", "--timeout", "nan"], "--timeout nan: this is not a number"),
+        (["generate", "--temperature", "inf"], "--temperature inf: this is not a number"),
+        (["generate", "--temperature", "1", "--extra-body", '{"temperature": 0}'], "temperature is given twice"),
         (["nothing"], "No such command"),
         (["compare", "one"], "Missing argument"),
     ],
@@ -289,3 +292,10 @@ def test_no_endpoint(data: Path, capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "http://127.0.0.1:9/v1/models: the connection failed" in said
     assert "remedy: check that the server runs" in said
     assert not (tmp_path / "out").exists()
+
+
+def test_output_folder_that_is_a_file(evaluate: Evaluate, data: Path) -> None:
+    (data / "out").touch()
+    said = evaluate()
+    assert said.code == 2
+    assert f"{data / 'out'}: no file can be written there: File exists" in said.err

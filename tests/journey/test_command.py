@@ -119,9 +119,7 @@ def test_ctrl_c_in_a_command_that_only_computes(monkeypatch: pytest.MonkeyPatch)
 def test_what_a_server_said_is_repeated_as_it_is() -> None:
     """An answer may hold braces, and words that have a translation."""
     refused = AgentRefused("HTTP {status}: {answer}", status=400, answer='{"object": "error", "x": {0}}')
-    outer = RunError(
-        "the endpoint does not answer any more, {count} records in a row: {error}", count=40, error=refused
-    )
+    outer = RunError("{count} times: {error}", count=20, error=refused)
     assert say(outer).endswith(': HTTP 400: {"object": "error", "x": {0}}')
     use_language("ja")
     try:

@@ -84,6 +84,8 @@ def generate(
     from liftbay.benchmarks.jmultiwoz_tc.generate import Sampling  # noqa: PLC0415
     from liftbay.benchmarks.jmultiwoz_tc.generation import Settings  # noqa: PLC0415
 
+    _refuse_no_number("--timeout", timeout)
+    _refuse_no_number("--temperature", temperature)
     files = find_files(data, tools=tools, input=input_)
     settings = Settings(
         base_url=base_url,
@@ -100,7 +102,14 @@ def generate(
         retry_errors=retry_errors,
     )
     summary = _run(files, settings)
-    if summary.errors and not summary.answered:
+    if summary.cut:
+        _warn(
+            tr(
+                "{count} answers ended at the token limit before any call; they count as no call",
+                count=summary.cut,
+            )
+        )
+    if summary.errors and not summary.answered and not summary.skipped:
         _warn(tr("no record was answered: {error}", error=summary.last_error))
         if summary.last_remedy:
             typer.echo(f"  {tr('remedy')}: {tr(summary.last_remedy)}", err=True)
@@ -108,6 +117,15 @@ def generate(
         _print_json(summary)
     else:
         _print_summary(summary, files)
+
+
+def _refuse_no_number(option: str, value: float | None) -> None:
+    import math  # noqa: PLC0415
+
+    from liftbay.errors import InputError  # noqa: PLC0415
+
+    if value is not None and not math.isfinite(value):
+        raise InputError("this is not a number", place=f"{option} {value}", remedy="give a number")
 
 
 def _json_object(text: str | None) -> dict[str, Any]:
@@ -148,7 +166,8 @@ def _run(files: BenchmarkFiles, settings: Settings) -> Summary:
             terminated = True
             task.cancel()
 
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+        for ending in (signal.SIGTERM, signal.SIGHUP):  # the latter where a terminal is closed
+            asyncio.get_running_loop().add_signal_handler(ending, terminate)
         return await run_generation(files, settings, progress_display())
 
     try:

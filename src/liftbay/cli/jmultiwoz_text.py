@@ -252,6 +252,8 @@ def _verdict(overall: MeasureComparison) -> str:
     if value is None:
         return tr("There is no record that both answered: nothing can be said.")
     points = f"{abs(value) * 100:.2f}"
+    if not overall.only_a and not overall.only_b:
+        return tr("No record flips on 全体: on these records A and B do the same.")
     if overall.distinguishable:
         if value > 0:
             return tr("B is better than A by {points} points on 全体: distinguishable from noise.", points=points)

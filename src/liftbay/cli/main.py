@@ -88,6 +88,8 @@ def _explain(error: BaseException) -> int:
         case KeyboardInterrupt() | typer.Abort() | Terminated():
             print(f"liftbay: {tr('stopped')}", file=sys.stderr)
             code = TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+        case OSError():  # whatever reads or writes files has errors of its own: this is standard output
+            _complain(tr("the output cannot be written: {why}", why=error.strerror), None, None)
         case _:
             _complain(
                 tr("this is a fault in liftbay itself: {why}", why=f"{type(error).__name__}: {error}"),

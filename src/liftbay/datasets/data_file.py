@@ -141,6 +141,8 @@ def read_json(file: DataFile) -> Any:
 
 def not_utf8(content: bytes, place: str) -> InputError:
     """The error for text that is not UTF-8, with the encoding that it seems to have."""
+    if content.startswith(b"PK\x03\x04"):
+        return InputError("this is a zip archive", place=place, remedy="--data takes the zip of the dataset")
     encoding = "UTF-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else None
     if encoding is None:
         try:

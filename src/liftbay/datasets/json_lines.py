@@ -14,6 +14,7 @@ from liftbay.errors import InputError, at
 
 CHUNK_BYTES = 1 << 20
 MAX_LINE_BYTES = 64 << 20
+MAX_DEPTH = 200
 UTF8_BOM = b"\xef\xbb\xbf"
 
 Record = TypeVar("Record")
@@ -80,31 +81,74 @@ def records(
             if not line or line.isspace():
                 continue
             try:
-                yield number, decode(line)
-            except msgspec.DecodeError as error:
+                record = decode(line)
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise line_error(file, number, line, error, explain) from None
+            if is_too_deep(line):
+                raise _too_deep(file, number)
+            yield number, record
+
+
+def _no_json(file: DataFile, number: int, line: bytes, why: json.JSONDecodeError) -> InputError:
+    if number == 1 and line.strip() in (b"[", b"{"):
+        return InputError(
+            "this is one JSON value over several lines, not JSON Lines",
+            place=at(file),
+            remedy="give a file with one record a line",
+        )
+    return InputError(
+        "invalid JSON: {why}",
+        place=at(file, number),
+        remedy="mend or remove the line; a file must have one whole JSON object a line",
+        why=f"{why.msg} (column {why.colno})",
+    )
+
+
+def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:
+    """Whether JSON text is nested deeper than `limit`: a comparison would run out of stack."""
+    if text.count(b"[") + text.count(b"{") <= limit:
+        return False
+    try:
+        waiting = [(msgspec.json.decode(text), 1)]
+    except RecursionError:
+        return True
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > limit:
+            return True
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        waiting.extend((item, depth + 1) for item in inner if isinstance(item, dict | list))
+    return False
+
+
+def _too_deep(file: DataFile, number: int) -> InputError:
+    return InputError(
+        "the values are nested more than {limit} deep",
+        place=at(file, number),
+        remedy="mend or remove the line",
+        limit=MAX_DEPTH,
+    )
 
 
 def line_error(
     file: DataFile,
     number: int,
     line: bytes,
-    error: msgspec.DecodeError,
+    error: msgspec.DecodeError | RecursionError,
     explain: Callable[[Any], InputError | None] = lambda value: None,
 ) -> InputError:
     """What is wrong with a line that `msgspec` could not decode."""
     place = at(file, number)
+    if isinstance(error, RecursionError):
+        return _too_deep(file, number)
     try:
         value = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
         return not_utf8(line, place)
-    except (json.JSONDecodeError, RecursionError) as why:
-        return InputError(
-            "invalid JSON: {why}",
-            place=place,
-            remedy="mend or remove the line; a file must have one whole JSON object a line",
-            why=f"{why.msg} (column {why.colno})" if isinstance(why, json.JSONDecodeError) else why,
-        )
+    except RecursionError:
+        return _too_deep(file, number)
+    except json.JSONDecodeError as why:
+        return _no_json(file, number, line, why)
     if not isinstance(error, msgspec.ValidationError) or "out of range" in str(error):
         return InputError(
             "a value that strict JSON does not allow: NaN, Infinity, half a surrogate pair, or a number out of range",

@@ -14,6 +14,7 @@ from liftbay.errors import InputError, LiftbayError, StoreError, at
 
 _USERS_MISTAKES = {
     errno.EACCES,
+    errno.EEXIST,
     errno.EPERM,
     errno.EROFS,
     errno.ENOTDIR,

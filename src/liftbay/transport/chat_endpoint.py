@@ -77,7 +77,13 @@ class ChatEndpoint:
     def __init__(self, base_url: str, api_key: str, *, connections: int, timeout: float) -> None:
         """`timeout` is for one try, in seconds. Raises `InputError` where `base_url` is not an http address."""
         self.base_url = _parse(base_url)
-        self._key = api_key
+        self._key = api_key.strip()
+        if not self._key.isprintable():
+            raise InputError(
+                "the key holds a control character, such as an end of line",
+                place="--openai-api-key",
+                remedy="give the key alone",
+            )
         self._connections = connections
         self._timeout = timeout
         self._chat_url = _below(self.base_url, "chat/completions")
@@ -112,10 +118,10 @@ class ChatEndpoint:
         content = await self._ask("GET", url, None)
         try:
             return [model.id for model in msgspec.json.decode(content, type=_Models).data]
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise AgentProtocol(
                 "the list of models is not what OpenAI-compatible endpoints send: {answer}",
-                place=str(url),
+                place=shown(url),
                 remedy="check --base-url (it usually ends in /v1), or name the model with --model",
                 answer=self._shown(content),
             ) from None
@@ -125,7 +131,7 @@ class ChatEndpoint:
         content = await self._ask("POST", self._chat_url, body)
         try:
             completion = self._completion.decode(content)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise AgentProtocol(
                 "the answer is not a chat completion: {why}: {answer}", why=error, answer=self._shown(content)
             ) from None
@@ -147,23 +153,25 @@ class ChatEndpoint:
         except TimeoutError:
             raise AgentTimeout(
                 "no answer within {seconds:g} s",
-                place=str(url),
+                place=shown(url),
                 remedy="raise --timeout or lower --concurrency",
                 seconds=self._timeout,
             ) from None
         except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
             raise AgentRefused(
                 "no secure connection: {why}",
-                place=str(url),
-                remedy="for a private certificate authority set SSL_CERT_FILE to its PEM file",
+                place=shown(url),
+                remedy="for a private certificate authority set SSL_CERT_FILE to its PEM file"
+                if isinstance(error, aiohttp.ClientConnectorCertificateError)
+                else "check whether the server speaks https, or http alone",
                 why=error,
             ) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise AgentUnreachable(
                 "the connection failed: {why}",
-                place=str(url),
+                place=shown(url),
                 remedy="check that the server runs and that --base-url is right",
-                why=self._without_key(_why(error)),
+                why=self._without_key(_why(error)) + (f" (proxy {shown(self._proxy)})" if self._proxy else ""),
             ) from None
 
     def _failure(
@@ -173,7 +181,7 @@ class ChatEndpoint:
         if status in _BUSY or status >= _SERVER_FAULT:
             return AgentUnreachable(
                 "HTTP {status}: {answer}",
-                place=str(url),
+                place=shown(url),
                 retry_after=_seconds(headers.get("Retry-After")) if status in _BUSY else None,
                 status=status,
                 answer=answer,
@@ -181,14 +189,14 @@ class ChatEndpoint:
         if status in _REDIRECT:
             return AgentRefused(
                 "HTTP {status}: it redirects to {target}",
-                place=str(url),
+                place=shown(url),
                 remedy="give the address that it redirects to as --base-url",
                 status=status,
-                target=headers.get("Location", "?"),
+                target=headers.get("Location", "?").removesuffix("/chat/completions").removesuffix("/models"),
             )
         return AgentRefused(
             "HTTP {status}: {answer}",
-            place=str(url),
+            place=shown(url),
             remedy=_remedy(status, answer),
             status=status,
             answer=answer,
@@ -203,15 +211,27 @@ class ChatEndpoint:
         return text.replace(self._key, "***") if len(self._key) >= 8 else text
 
 
+def shown(url: URL) -> str:
+    """An address as errors and files may hold it: without user, password and the values of its query."""
+    plain = url.with_user(None)
+    return str(plain.with_query(dict.fromkeys(plain.query, "***")) if plain.query else plain)
+
+
 def _parse(base_url: str) -> URL:
     try:
         url = URL(base_url)
     except ValueError:
         url = URL()
+    if url.user is not None or url.password is not None:
+        raise InputError(
+            "the address holds a user name or a password",
+            place="--base-url",
+            remedy="take them out, and give the key with --openai-api-key or in LIFTBAY_OPENAI_API_KEY",
+        )
     if url.scheme not in ("http", "https") or not url.host:
         raise InputError(
             "this is not an http address",
-            place=f"--base-url {base_url}",
+            place="--base-url",
             remedy="give an address such as http://localhost:8000/v1",
         )
     return url

@@ -52,7 +52,7 @@ async def with_retries(
 
 
 def _wait(error: AgentUnreachable, faults: int, policy: RetryPolicy) -> float:
-    if error.retry_after is not None:
-        return min(error.retry_after, policy.retry_after_longest)
+    """What the server asked for, but never less than the backoff: clocks differ, and 0 asks for a storm."""
+    asked = min(error.retry_after or 0.0, policy.retry_after_longest)
     backoff = min(policy.backoff_first * 2.0 ** (faults - 1), policy.backoff_longest)
-    return backoff * random.uniform(1, 1.5)  # noqa: S311 - spreads load, keeps no secret
+    return max(asked, backoff * random.uniform(1, 1.5))  # noqa: S311 - spreads load, keeps no secret

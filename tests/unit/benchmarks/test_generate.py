@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from liftbay.benchmarks.jmultiwoz_tc.generate import (
+    FAULTS_IN_A_ROW,
     FIRST_ANSWERS,
-    GIVEN_UP_IN_A_ROW,
     Inputs,
     Progress,
     Request,
@@ -25,7 +25,7 @@ from liftbay.benchmarks.jmultiwoz_tc.records import ResultRecord
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
 from liftbay.datasets.data_file import DataFile
 from liftbay.domain.toolcall import ToolCall
-from liftbay.errors import AgentRefused, AgentTimeout, AgentUnreachable, InputError, RunError
+from liftbay.errors import AgentError, AgentProtocol, AgentRefused, AgentTimeout, AgentUnreachable, InputError, RunError
 from liftbay.transport.chat_endpoint import ChatChoice, ChatEndpoint, ChatMessage, ChatToolCall, FunctionCall
 from liftbay.transport.retry import RetryPolicy
 
@@ -141,7 +141,8 @@ def raising(error: Exception) -> Callable[[int], ChatChoice]:
 
 def test_a_timeout_is_recorded_under_the_name_of_the_benchmark(tmp_path: Path) -> None:
     assert one_answer(tmp_path, raising(AgentTimeout("no answer"))).error == "TimeoutError"
-    assert one_answer(tmp_path / "..", raising(AgentRefused("HTTP 400"))).error == "AgentRefused: HTTP 400"
+    (tmp_path / "refused").mkdir()
+    assert one_answer(tmp_path / "refused", raising(AgentRefused("HTTP 400"))).error == "AgentRefused: HTTP 400"
 
 
 def test_first_answers_that_are_all_refusals_stop_the_run_and_leave_no_trace(
@@ -157,12 +158,47 @@ def test_first_answers_that_are_all_refusals_stop_the_run_and_leave_no_trace(
 
 def test_refusals_after_an_answer_are_error_records(tmp_path: Path, results: ResultFile) -> None:
     def answer(number: int) -> ChatChoice:
-        if number == 5:
+        if number % 30 == 5:
             return choice()
         raise AgentRefused("HTTP 400")
 
     progress, _ = run(Scripted(answer), Inputs(write_inputs(tmp_path / "i.jsonl", 60), None), results)
-    assert (progress.answered, progress.errors) == (1, 59)
+    assert (progress.answered, progress.errors) == (2, 58)
+
+
+@pytest.mark.parametrize("fault", [AgentRefused("HTTP 401"), AgentProtocol("<html>"), AgentTimeout("slow")])
+def test_a_fault_that_begins_half_way_stops_the_run(tmp_path: Path, results: ResultFile, fault: AgentError) -> None:
+    def answer(number: int) -> ChatChoice:
+        if number < 50:
+            return choice()
+        raise fault
+
+    with pytest.raises(RunError, match="gave no answer for 40 records in a row"):
+        run(Scripted(answer), Inputs(write_inputs(tmp_path / "i.jsonl", 500), None), results, concurrency=2)
+    with results:
+        assert 90 <= len(list(results.records())) <= 91
+
+
+def test_a_model_that_only_writes_broken_arguments_is_measured_to_the_end(tmp_path: Path, results: ResultFile) -> None:
+    endpoint = Scripted(lambda _: choice(("f", '{"a":')))
+    progress, _ = run(endpoint, Inputs(write_inputs(tmp_path / "i.jsonl", 100), None), results)
+    assert progress.errors == 100
+
+
+@pytest.mark.parametrize("depth", [150, 151, 900, 5000, 200_000])
+def test_arguments_without_a_bottom_are_an_error_record(tmp_path: Path, depth: int) -> None:
+    """What a model writes that repeats itself."""
+    record = one_answer(tmp_path, lambda _: choice(("f", '{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}")))
+    assert (record.error is None) == (depth <= 150)
+    (tmp_path / "open").mkdir()
+    record = one_answer(tmp_path / "open", lambda _: choice(("f", '{"a":' + "[" * depth)))
+    assert record.error is not None
+
+
+def test_answers_that_were_cut_before_a_call_are_counted(tmp_path: Path, results: ResultFile) -> None:
+    endpoint = Scripted(lambda number: choice(finish_reason="length" if number < 3 else "stop"))
+    progress, _ = run(endpoint, Inputs(write_inputs(tmp_path / "i.jsonl", 10), None), results)
+    assert (progress.cut, progress.answered) == (3, 10)
 
 
 def test_fewer_refusals_than_that_are_error_records(tmp_path: Path, results: ResultFile) -> None:
@@ -173,7 +209,7 @@ def test_fewer_refusals_than_that_are_error_records(tmp_path: Path, results: Res
 
 
 def test_an_endpoint_that_is_gone_stops_the_run(tmp_path: Path, results: ResultFile) -> None:
-    with pytest.raises(RunError, match="does not answer any more"):
+    with pytest.raises(RunError, match="gave no answer for 40 records in a row"):
         run(
             Scripted(raising(AgentUnreachable("no"))),
             Inputs(write_inputs(tmp_path / "i.jsonl", 200), None),
@@ -181,7 +217,7 @@ def test_an_endpoint_that_is_gone_stops_the_run(tmp_path: Path, results: ResultF
             concurrency=1,
         )
     with results:
-        assert len(list(results.records())) == GIVEN_UP_IN_A_ROW
+        assert len(list(results.records())) == FAULTS_IN_A_ROW
 
 
 def test_the_request_holds_the_question_as_it_is() -> None:

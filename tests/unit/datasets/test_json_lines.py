@@ -78,10 +78,22 @@ def test_a_line_without_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (b"[]", "expected object, found array", None),
         (b'{"name": "x", "inner": {"k": NaN}}', "strict JSON", None),
         (b'{"name": "\\ud800"}', "strict JSON", None),
-        (b"[" * 100_000, "invalid JSON", None),
+        (b"[" * 100_000, "nested more than 200 deep", None),
+        (b'{"name": "x", "inner": ' + b"[" * 300 + b"]" * 300 + b"}", "expected object, found array", "inner"),
+        (b'{"name": "x", "other": ' + b"[" * 300 + b"]" * 300 + b"}", "nested more than 200 deep", None),
     ],
 )
 def test_a_bad_line_is_named_with_its_field(path: Path, line: bytes, says: str, field: str | None) -> None:
     with pytest.raises(InputError, match=says) as caught:
         read(path, b'{"name": "good"}\n' + line + b"\n")
     assert caught.value.place == f"{path}:2" + (f": {field}" if field else "")
+
+
+def test_one_value_over_several_lines_is_said_to_be_one(path: Path) -> None:
+    with pytest.raises(InputError, match="one JSON value over several lines"):
+        read(path, b'[\n {"name": "a"}\n]\n')
+
+
+def test_an_archive_is_said_to_be_one(path: Path) -> None:
+    with pytest.raises(InputError, match="zip archive"):
+        read(path, b"PK\x03\x04\x14\x00\xff\xfe\n")

@@ -325,3 +325,31 @@ def test_a_bundle_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InputError) as caught:
         asyncio.run(run())
     assert caught.value.place == "REQUESTS_CA_BUNDLE=/nowhere/ca.pem"
+
+
+@pytest.mark.parametrize("url", ["http://user:secret@127.0.0.1:9/v1", "http://:secret@127.0.0.1:9/v1"])
+def test_a_password_in_the_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(InputError, match="user name or a password") as caught:
+        ChatEndpoint(url, KEY, connections=1, timeout=1)
+    assert "secret" not in f"{caught.value} {caught.value.place} {caught.value.remedy}"
+
+
+def test_a_secret_in_the_query_is_not_in_the_place_of_an_error() -> None:
+    async def run() -> None:
+        async with ChatEndpoint("http://127.0.0.1:9/v1?key=secret", KEY, connections=1, timeout=1) as endpoint:
+            await endpoint.chat(b"{}")
+
+    with pytest.raises(AgentUnreachable) as caught:
+        asyncio.run(run())
+    assert caught.value.place == "http://127.0.0.1:9/v1/chat/completions?key=***"
+
+
+def test_a_key_with_a_line_end_is_stripped_and_one_with_a_line_inside_refused() -> None:
+    ChatEndpoint("http://127.0.0.1:9/v1", KEY + "\r\n", connections=1, timeout=1)
+    with pytest.raises(InputError, match="control character"):
+        ChatEndpoint("http://127.0.0.1:9/v1", "one\ntwo", connections=1, timeout=1)
+
+
+def test_a_nested_answer_without_a_bottom_is_no_completion() -> None:
+    with pytest.raises(AgentProtocol, match="not a chat completion"):
+        ask(answering(text='{"choices": ' + "[" * 100_000))

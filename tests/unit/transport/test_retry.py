@@ -75,8 +75,14 @@ def test_backing_off_doubles(waits: list[float]) -> None:
 
 
 def test_retry_after_is_honoured(waits: list[float]) -> None:
-    run(fault(17.0), fault(0.0), fault(99999.0), "answer")
-    assert waits == [17.0, 0.0, POLICY.retry_after_longest]
+    run(fault(17.0), fault(99999.0), "answer")
+    assert waits == [17.0, POLICY.retry_after_longest]
+
+
+def test_a_server_that_asks_for_no_wait_is_not_stormed(waits: list[float]) -> None:
+    run(fault(0.0), fault(0.0), fault(0.0), "answer")
+    for wait, least in zip(waits, (0.5, 1.0, 2.0), strict=True):
+        assert least <= wait <= 1.5 * least
 
 
 @pytest.mark.parametrize("kind", [AgentRefused, AgentProtocol])

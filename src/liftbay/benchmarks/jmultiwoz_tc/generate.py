@@ -25,6 +25,7 @@ from liftbay.benchmarks.jmultiwoz_tc.records import (
 )
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
 from liftbay.datasets.data_file import DataFile, not_utf8, read_json
+from liftbay.datasets.json_lines import is_too_deep
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import (
     AgentError,
@@ -41,8 +42,9 @@ from liftbay.transport.chat_endpoint import ChatChoice, ChatEndpoint
 from liftbay.transport.retry import RetryPolicy, with_retries
 
 FIRST_ANSWERS = 20  # if these are all refusals, the run stops and records none of them
-GIVEN_UP_IN_A_ROW = 40  # records given up on one after the other, for timeouts, lost connections, 5xx: the run stops
-_RESERVED = ("model", "messages", "tools", "stream")
+FAULTS_IN_A_ROW = 40  # records without an answer of the model, one after the other, for whatever reason: the run stops
+MAX_ARGUMENT_DEPTH = 150  # well below what a line of the result file may have
+_RESERVED = ("model", "messages", "tools", "stream", "n")
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,13 @@ class Request:
         rest = {"model": model, "tools": tools, "tool_choice": "auto"}
         for name in ("temperature", "max_tokens", "seed"):
             if (value := getattr(sampling, name)) is not None:
+                if name in sampling.extra_body:
+                    raise InputError(
+                        "{name} is given twice: as an option and in the extra body",
+                        place="--extra-body",
+                        remedy="take it out of one",
+                        name=name,
+                    )
                 rest[name] = value
         body = msgspec.json.encode(rest | sampling.extra_body)
         self._start = b'{"messages":'
@@ -157,6 +166,7 @@ class Progress:
         self.answered = 0
         self.errors = 0
         self.retries = 0
+        self.cut = 0  # answers without a call that ended at the token limit
         self.last_error: str | None = None
         self.last_remedy: str | None = None
         self.last_trouble: AgentError | None = None  # why something was asked for again
@@ -187,17 +197,17 @@ async def generate(
 
     async def work() -> None:
         for record in pending:
-            result, error = await _answer(endpoint, request, record, policy, progress)
+            result, fault = await _answer(endpoint, request, record, policy, progress)
             if watch.refused:
                 return
             results.append(result)
-            if error is None:
-                progress.answered += 1
-            else:
+            if result.failed:
                 progress.errors += 1
                 progress.last_error = result.error
-                progress.last_remedy = error.remedy
-            watch.saw(error)
+                progress.last_remedy = fault.remedy if fault else None
+            else:
+                progress.answered += 1
+            watch.saw(fault)
 
     try:
         async with asyncio.TaskGroup() as workers:
@@ -212,6 +222,7 @@ async def generate(
 async def _answer(
     endpoint: ChatEndpoint, request: Request, record: InputRecord, policy: RetryPolicy, progress: Progress
 ) -> tuple[ResultRecord, AgentError | None]:
+    """The record to write, and why the model gave no answer, if it gave none; a bad answer is one too."""
     body = request.body(record.question)
 
     def count_retry(error: AgentError) -> None:
@@ -220,71 +231,88 @@ async def _answer(
 
     try:
         choice = await with_retries(lambda: endpoint.chat(body), policy, count_retry)
-        calls = _tool_calls(choice)
-    except AgentTimeout as error:
-        return ResultRecord(record.data_id, record.dialogue_id, [], "TimeoutError"), error
     except AgentError as error:
-        text = f"{type(error).__name__}: {error}"
-        return ResultRecord(record.data_id, record.dialogue_id, [], text), error
+        reason = "TimeoutError" if isinstance(error, AgentTimeout) else _reason(error)
+        return ResultRecord(record.data_id, record.dialogue_id, [], reason), error
+    try:
+        calls = _tool_calls(choice)
+    except AgentProtocol as error:
+        return ResultRecord(record.data_id, record.dialogue_id, [], _reason(error)), None
+    progress.cut += not calls and choice.finish_reason == "length"
     return ResultRecord(record.data_id, record.dialogue_id, calls), None
+
+
+def _reason(error: AgentError) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _tool_calls(choice: ChatChoice) -> list[ToolCall]:
     calls = []
     for call in choice.message.tool_calls or ():
         arguments = call.function.arguments
-        if isinstance(arguments, str):
-            arguments = _parse_arguments(call.function.name, arguments, choice.finish_reason)
+        if not isinstance(arguments, str):
+            arguments = msgspec.json.encode(arguments).decode()
+        arguments = _parse_arguments(call.function.name, arguments, choice.finish_reason)
         calls.append(ToolCall(call.function.name, arguments))
     return calls
 
 
 def _parse_arguments(name: str, text: str, finish_reason: str | None) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
+        arguments = msgspec.json.decode(text, type=dict[str, Any])
+        if is_too_deep(text.encode(), MAX_ARGUMENT_DEPTH):
+            raise RecursionError
+    except RecursionError:
+        raise AgentProtocol(
+            "the arguments of {name} are nested more than {limit} deep: {text}",
+            name=name,
+            limit=MAX_ARGUMENT_DEPTH,
+            text=text[:200],
+        ) from None
     except msgspec.DecodeError:
         cut = " (the answer was cut at the token limit)" if finish_reason == "length" else ""
         raise AgentProtocol(
             "the arguments of {name} are not a JSON object{cut}: {text}", name=name, cut=cut, text=text[:200]
         ) from None
+    return arguments
 
 
 class _Watch:
-    """Stops a run that cannot succeed: the endpoint refuses everything, or is gone."""
+    """Stops a run that cannot succeed: the endpoint refuses everything, or gives no answers any more."""
 
     def __init__(self, results: ResultFile) -> None:
         self._results = results
         self._size_before = results.size
-        self._refusals: int | None = 0  # None once an answer was not a refusal
+        self._first_refusals: int | None = 0  # None once an answer was not a refusal
+        self._faults = 0  # in a row
         self.refused = False  # nothing more may be recorded
-        self._given_up = 0
 
-    def saw(self, error: AgentError | None) -> None:
-        if isinstance(error, AgentUnreachable | AgentTimeout):
-            self._given_up += 1
-            if self._given_up == GIVEN_UP_IN_A_ROW:
-                raise RunError(
-                    "the endpoint does not answer any more, {count} records in a row: {error}",
-                    place=error.place,
-                    remedy="when it answers again, run the same command with --retry-errors: it goes on from here",
-                    count=GIVEN_UP_IN_A_ROW,
-                    error=error,
-                )
-            return
-        self._given_up = 0
-        if self._refusals is None:
-            return
-        if not isinstance(error, AgentRefused):
-            self._refusals = None
-            return
-        self._refusals += 1
-        if self._refusals == FIRST_ANSWERS:
-            self.refused = True
-            self._results.cut(self._size_before)
+    def saw(self, fault: AgentError | None) -> None:
+        """Take note of what came of a record; `fault` is why the model gave no answer, if it gave none."""
+        if isinstance(fault, AgentRefused) and self._first_refusals is not None:
+            self._first_refusals += 1
+            if self._first_refusals == FIRST_ANSWERS:
+                self._refuse(fault)
+        elif not isinstance(fault, AgentUnreachable | AgentTimeout):  # which are no answers at all
+            self._first_refusals = None
+        self._faults = self._faults + 1 if fault else 0
+        if fault and self._faults == FAULTS_IN_A_ROW:
             raise RunError(
-                "the endpoint refused the first {count} requests, and none of them was recorded: {error}",
-                place=error.place,
-                remedy=error.remedy or "mend what the endpoint complains about, then run the same command again",
-                count=FIRST_ANSWERS,
-                error=error,
+                "the endpoint gave no answer for {count} records in a row, the last for this reason: {error}",
+                place=fault.place,
+                remedy=fault.remedy
+                or "when it answers again, run the same command with --retry-errors: it goes on from here",
+                count=FAULTS_IN_A_ROW,
+                error=fault,
             )
+
+    def _refuse(self, fault: AgentRefused) -> None:
+        self.refused = True
+        self._results.cut(self._size_before)
+        raise RunError(
+            "the endpoint refused the first {count} requests, and none of them was recorded: {error}",
+            place=fault.place,
+            remedy=fault.remedy or "mend what the endpoint complains about, then run the same command again",
+            count=FIRST_ANSWERS,
+            error=fault,
+        )

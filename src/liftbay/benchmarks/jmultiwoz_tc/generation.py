@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from yarl import URL
 
 from liftbay.benchmarks.jmultiwoz_tc.files import BenchmarkFiles, safe_model_name
 from liftbay.benchmarks.jmultiwoz_tc.generate import Inputs, Progress, Request, Sampling, generate, read_tools
 from liftbay.benchmarks.jmultiwoz_tc.manifest import (
     Manifest,
     Session,
-    address_without_secrets,
     changed_settings,
     read_manifest,
     without_secrets,
@@ -24,7 +24,7 @@ from liftbay.benchmarks.jmultiwoz_tc.manifest import (
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
 from liftbay.datasets.output import make_folder, sweep
 from liftbay.errors import AgentProtocol, InputError, LiftbayError
-from liftbay.transport.chat_endpoint import ChatEndpoint
+from liftbay.transport.chat_endpoint import ChatEndpoint, shown
 from liftbay.transport.retry import RetryPolicy
 
 _LONGEST_NAME = 200  # bytes, so that every file's name fits where 255 are allowed
@@ -56,6 +56,7 @@ class Summary(msgspec.Struct, frozen=True, rename="camel"):
     answered: int
     errors: int
     retries: int
+    cut: int  # answers without a call that ended at the token limit
     seconds: float
     last_error: str | None = None
     last_remedy: str | None = None
@@ -100,6 +101,14 @@ async def run_generation(files: BenchmarkFiles, settings: Settings, observer: Ob
                 inputs.leave_out(record.data_id for record in results.records())
                 sweep(manifest_path)  # the lock on the result file covers the manifest too
                 manifest = read_manifest(manifest_path, model, path.name)
+                if manifest.model != model:
+                    raise InputError(
+                        "the result file of {other} has the name that that of {model} would have",
+                        place=str(path),
+                        remedy="choose another --output-dir",
+                        other=manifest.model,
+                        model=model,
+                    )
                 session = _session(files, settings, inputs, tools_sha256)
                 if inputs.pending:
                     for change in changed_settings(manifest, session):
@@ -143,7 +152,7 @@ def _checked_name(model: str) -> str:
 def _session(files: BenchmarkFiles, settings: Settings, inputs: Inputs, tools_sha256: str) -> Session:
     return Session(
         started=_now(),
-        base_url=address_without_secrets(settings.base_url),
+        base_url=shown(URL(settings.base_url)),
         tools=str(files.tools),
         tools_sha256=tools_sha256,
         input=str(files.input),
@@ -208,6 +217,7 @@ async def _generate_observed(
             answered=progress.answered,
             errors=progress.errors,
             retries=progress.retries,
+            cut=progress.cut,
             seconds=round(time.monotonic() - begun, 3),
             last_error=progress.last_error,
             last_remedy=progress.last_remedy,

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from yarl import URL
 
 import liftbay
 from liftbay.datasets.data_file import DataFile, read_json
 from liftbay.datasets.output import write_atomically
 from liftbay.errors import InputError, at
 
-# Settings that change the answers; the others change only how fast they come.
-ANSWER_SETTINGS = ("tools_sha256", "input_sha256", "temperature", "max_tokens", "seed", "extra_body")
+# Settings that change the answers, or may; the others change only how fast they come.
+ANSWER_SETTINGS = ("base_url", "tools_sha256", "input_sha256", "temperature", "max_tokens", "seed", "extra_body")
 _SECRET_WORDS = ("key", "secret", "password", "passwd", "authorization", "credential", "bearer")
 
 
@@ -108,9 +107,3 @@ def without_secrets(value: Any) -> Any:
 def _speaks_of_a_secret(key: str) -> bool:
     name = key.lower().replace("-", "_")
     return name.endswith("token") or any(word in name for word in _SECRET_WORDS)
-
-
-def address_without_secrets(base_url: str) -> str:
-    """The address without user, password and the values of its query."""
-    url = URL(base_url).with_user(None)
-    return str(url.with_query(dict.fromkeys(url.query, "***")) if url.query else url)
