@@ -9,7 +9,6 @@ import contextlib
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 
 from liftbay.cli.messages import remedy_of, say
@@ -65,6 +64,8 @@ def _guarded(arguments: Sequence[str], debug: bool) -> int:
         return 128 + signal.SIGPIPE
     except (Exception, KeyboardInterrupt, Terminated) as error:
         if debug:
+            import traceback  # noqa: PLC0415
+
             traceback.print_exc()
         return _explain(error)
 

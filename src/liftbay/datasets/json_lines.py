@@ -69,11 +69,12 @@ def records(
     *,
     explain: Callable[[Any], InputError | None] = lambda value: None,
     digest: Digest | None = None,
+    nested: bool = True,
 ) -> Iterator[tuple[int, Record]]:
     """The records of `file` with their line numbers.
 
-    `explain` may say what a line is that is JSON but not a record of this kind. Raises `InputError` at the first
-    line that is not a record.
+    `explain` may say what a line is that is JSON but not a record of this kind. `nested` says that records hold
+    values of any depth, which is then bounded. Raises `InputError` at the first line that is not a record.
     """
     decode = decoder.decode
     for first, block in _blocks(file, digest):
@@ -84,7 +85,7 @@ def records(
                 record = decode(line)
             except (msgspec.DecodeError, RecursionError) as error:
                 raise line_error(file, number, line, error, explain) from None
-            if is_too_deep(line):
+            if nested and is_too_deep(line):
                 raise _too_deep(file, number)
             yield number, record
 

@@ -58,7 +58,13 @@ _KIND_OF_RECORD = {InputRecord: "question", GoldRecord: "ground_truth", ResultRe
 
 def read(file: DataFile, kind: type[Record], digest: Digest | None = None) -> Iterator[tuple[int, Record]]:
     """The records of `file` with their line numbers. Raises `InputError` at the first that is not of this kind."""
-    return records(file, msgspec.json.Decoder(kind), explain=_another_kind(file, kind), digest=digest)
+    return records(
+        file,
+        msgspec.json.Decoder(kind),
+        explain=_another_kind(file, kind),
+        digest=digest,
+        nested=kind is not InputRecord,  # its questions stay text
+    )
 
 
 def read_by_id(file: DataFile, kind: type[Record]) -> dict[str, Record]:
