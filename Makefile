@@ -44,11 +44,15 @@ check: $(READY)  ## lint, types and layers only
 
 docs: $(READY)  ## write the generated pages of docs/reference anew
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/generate_catalog.py
 
 bench: $(READY)  ## run the benchmarks, interleaved with what they compare against
 	@$(BIN)/python bench/evaluate.py
 	@$(BIN)/python bench/generate.py
 	@$(BIN)/python bench/faults.py
+	@$(BIN)/python bench/store.py
+	@$(BIN)/python bench/engine.py
+	@$(BIN)/python bench/engine_faults.py
 
 lock: $(READY)  ## resolve the locked versions anew
 	@$(PIP) install uv

@@ -4,19 +4,23 @@
 
     LiftbayError
     ├── InputError          what the user gave is wrong: a file, a line, an option        exit code 2
+    ├── MissingExtra        a package is not installed that only some need                exit code 2
     ├── StoreError          a file cannot be written: disk full, file in use              exit code 1
     ├── RunError            a job could not go on                                         exit code 1
     └── AgentError          the thing under test did not answer as it should              exit code 1
         ├── AgentTimeout        no whole answer within the time                           retry may help
         ├── AgentUnreachable    no connection, 5xx, 429                                   retry may help
         ├── AgentRefused        4xx or a redirect: the request itself is not accepted
-        └── AgentProtocol       an answer that is not what the protocol promises
+        ├── AgentProtocol       an answer that is not what the protocol promises
+        └── AgentCrash          the agent itself raised                                   retry may help
 
 An error carries its words as a template and the values to fill in, so that the edge can say it in the user's
 language (`liftbay.language`). One helper per boundary turns a library's exceptions into these.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class Phrase(str):
@@ -44,13 +48,44 @@ class LiftbayError(Exception):
 
 
 class InputError(LiftbayError):
-    """What the user gave is wrong."""
+    """What the user gave is wrong.
+
+    `details` are the single mistakes where there are several, or the first of them.
+    """
 
     exit_code = 2
 
+    def __init__(
+        self,
+        cause: str,
+        *,
+        place: str | None = None,
+        remedy: str | None = None,
+        details: Sequence[InputError] = (),
+        **values: object,
+    ) -> None:
+        super().__init__(cause, place=place, remedy=remedy, **values)
+        self.details = tuple(details)
+
+    def __str__(self) -> str:
+        return "\n  ".join((super().__str__(), *(f"{detail.place}: {detail}" for detail in self.details)))
+
+
+class MissingExtra(LiftbayError):
+    """A package is not installed that only some need; `extra` is what brings it."""
+
+    exit_code = 2
+
+    def __init__(self, *, extra: str) -> None:
+        super().__init__(
+            "this needs a package that is not installed",
+            remedy='install it: pip install "liftbay[{extra}]"',
+            extra=extra,
+        )
+
 
 class StoreError(LiftbayError):
-    """A file cannot be written or is in use."""
+    """A file or a database cannot be read or written, or is in use."""
 
 
 class RunError(LiftbayError):
@@ -94,6 +129,12 @@ class AgentRefused(AgentError):
 
 class AgentProtocol(AgentError):
     """The endpoint's answer is not what the protocol promises."""
+
+
+class AgentCrash(AgentError):
+    """The agent itself raised."""
+
+    retry_may_help = True
 
 
 def at(path: object, line: int | None = None, field: str | None = None) -> str:

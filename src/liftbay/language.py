@@ -30,8 +30,12 @@ def language_of(environment: Mapping[str, str]) -> str:
 
 def tr(text: str, **values: object) -> str:
     """`text` in the language in use, with `values` filled in as `str.format` does."""
-    template = _catalogue().get(text, text) if _current == "ja" else text
-    return template.format(**values)
+    return in_language(text).format(**values)
+
+
+def in_language(text: str) -> str:
+    """`text` in the language in use, as it stands: braces in it are no placeholders."""
+    return _catalogue().get(text, text) if _current == "ja" else text
 
 
 @functools.cache

@@ -7,7 +7,12 @@ from typing import Annotated
 import typer
 
 import liftbay
+from liftbay.cli.catalog import catalog
+from liftbay.cli.datasets import datasets
 from liftbay.cli.jmultiwoz import jmultiwoz
+from liftbay.cli.project import init
+from liftbay.cli.run import rescope, run
+from liftbay.cli.runs import runs
 from liftbay.language import tr
 
 app = typer.Typer(
@@ -17,7 +22,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich cuts Japanese, which has no spaces, off at the end of a line
 )
+app.command(name="run", help=tr("Run a scope against an agent and report each metric; resumes with --resume."))(run)
+app.command(name="rescope", help=tr("Decide a finished run anew under another scope, without asking the agent."))(
+    rescope
+)
 app.add_typer(jmultiwoz, name="jmultiwoz")
+app.add_typer(datasets, name="datasets")
+app.add_typer(runs, name="runs")
+app.command(help=tr("Make a project: settings, an example agent and example cases."))(init)
+app.command(name="catalog", help=tr("What can be evaluated: scopes, metrics, dataset types, probes."))(catalog)
 
 
 def _print_version(wanted: bool) -> None:

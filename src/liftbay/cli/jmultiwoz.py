@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liftbay.cli.output import print_json
 from liftbay.language import tr
 
 if TYPE_CHECKING:
     from liftbay.benchmarks.jmultiwoz_tc.evaluate import Evaluation
-    from liftbay.benchmarks.jmultiwoz_tc.files import BenchmarkFiles
     from liftbay.benchmarks.jmultiwoz_tc.generation import Settings, Summary
+    from liftbay.datasets.jmultiwoz_tc_files import BenchmarkFiles
 
 jmultiwoz = typer.Typer(
     help=tr("JMultiWOZ-TC: does a model call a tool when it should, with the right arguments?"),
@@ -80,9 +80,9 @@ def generate(
     json_: AsJson = False,
 ) -> None:
     """Generate a result file."""
-    from liftbay.benchmarks.jmultiwoz_tc.files import find_files  # noqa: PLC0415
     from liftbay.benchmarks.jmultiwoz_tc.generate import Sampling  # noqa: PLC0415
     from liftbay.benchmarks.jmultiwoz_tc.generation import Settings  # noqa: PLC0415
+    from liftbay.datasets.jmultiwoz_tc_files import find_files  # noqa: PLC0415
 
     _refuse_no_number("--timeout", timeout)
     _refuse_no_number("--temperature", temperature)
@@ -114,7 +114,7 @@ def generate(
         if summary.last_remedy:
             typer.echo(f"  {tr('remedy')}: {tr(summary.last_remedy)}", err=True)
     if json_:
-        _print_json(summary)
+        print_json(summary)
     else:
         _print_summary(summary, files)
 
@@ -146,37 +146,11 @@ def _json_object(text: str | None) -> dict[str, Any]:
 
 
 def _run(files: BenchmarkFiles, settings: Settings) -> Summary:
-    import asyncio  # noqa: PLC0415
-    import signal  # noqa: PLC0415
-
-    import uvloop  # noqa: PLC0415
-
     from liftbay.benchmarks.jmultiwoz_tc.generation import run_generation  # noqa: PLC0415
-    from liftbay.cli.main import Terminated  # noqa: PLC0415
-    from liftbay.cli.progress import progress_display  # noqa: PLC0415
+    from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415
+    from liftbay.cli.progress import GenerationDisplay  # noqa: PLC0415
 
-    terminated = False
-
-    async def stoppable() -> Summary:
-        task = asyncio.current_task()
-        assert task is not None
-
-        def terminate() -> None:
-            nonlocal terminated
-            terminated = True
-            task.cancel()
-
-        for ending in (signal.SIGTERM, signal.SIGHUP):  # the latter where a terminal is closed
-            asyncio.get_running_loop().add_signal_handler(ending, terminate)
-        return await run_generation(files, settings, progress_display())
-
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(stoppable())
-    except asyncio.CancelledError:
-        if terminated:
-            raise Terminated from None
-        raise
+    return run_to_end(lambda: run_generation(files, settings, GenerationDisplay()))
 
 
 def _print_summary(summary: Summary, files: BenchmarkFiles) -> None:
@@ -227,8 +201,8 @@ def evaluate(
 ) -> None:
     """Evaluate a result file."""
     from liftbay.benchmarks.jmultiwoz_tc.evaluate import evaluate as score_file  # noqa: PLC0415
-    from liftbay.benchmarks.jmultiwoz_tc.files import find_files  # noqa: PLC0415
-    from liftbay.cli.jmultiwoz_text import score_table  # noqa: PLC0415
+    from liftbay.datasets.jmultiwoz_tc_files import find_files  # noqa: PLC0415
+    from liftbay.report.jmultiwoz_table import score_lines_table  # noqa: PLC0415
 
     files = find_files(data, input=input_, ground=ground)
     evaluation = score_file(result, files, output_dir)
@@ -236,9 +210,9 @@ def evaluate(
     if not evaluation.questions_known:
         _warn(tr("there is no input file {path}: the log has no questions", path=files.input))
     if json_:
-        _print_json(evaluation.lines)
+        print_json(evaluation.lines)
     else:
-        typer.echo(score_table(evaluation.lines))
+        typer.echo(score_lines_table(evaluation.lines))
     written = [evaluation.score_path, evaluation.incorrect_path]
     if breakdown:
         written.append(_break_down(evaluation, files, output_dir, show=not json_))
@@ -288,20 +262,14 @@ def compare(
 ) -> None:
     """Compare two result files."""
     from liftbay.benchmarks.jmultiwoz_tc.compare import compare as compare_files  # noqa: PLC0415
-    from liftbay.benchmarks.jmultiwoz_tc.files import find_files  # noqa: PLC0415
     from liftbay.cli.jmultiwoz_text import comparison_text  # noqa: PLC0415
+    from liftbay.datasets.jmultiwoz_tc_files import find_files  # noqa: PLC0415
 
     found = compare_files(a, b, find_files(data, ground=ground).ground)
     if json_:
-        _print_json(found)
+        print_json(found)
     else:
         typer.echo(comparison_text(found))
-
-
-def _print_json(value: Any) -> None:
-    import msgspec  # noqa: PLC0415
-
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
 def _warn(text: str) -> None:

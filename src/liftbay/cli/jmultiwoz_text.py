@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
-from liftbay.benchmarks.jmultiwoz_tc.score import CALLS, MEASURES, OVERALL, ScoreLine
-from liftbay.language import language, tr
+from liftbay.language import tr
+from liftbay.report.jmultiwoz_table import measure_name
+from liftbay.report.table import table
 from liftbay.scoring.arguments import ArgumentFault
+from liftbay.scoring.jmultiwoz_tc import CALLS, OVERALL
 
 if TYPE_CHECKING:
     from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, ToolCounts
@@ -19,30 +19,6 @@ if TYPE_CHECKING:
 
 _FLIPPED_SHOWN = 10
 _BAR_CELLS = 20
-
-
-def score_table(lines: Sequence[ScoreLine]) -> str:
-    """The five lines; percentages with two decimals."""
-    names = ("評価項目", "総データ数", "評価対象数", "正解数", "不正解数", "出力ミスのデータ数", "全体の正答率(%)")
-    rows = [
-        (
-            _measure_name(line.measure),
-            str(line.total),
-            str(line.evaluated),
-            str(line.correct),
-            str(line.incorrect),
-            str(line.errors),
-            f"{line.percent:.2f}",
-        )
-        for line in lines
-    ]
-    return _table(names, rows)
-
-
-def _measure_name(name: str) -> str:
-    if language() == "ja":
-        return name
-    return next(f"{name} ({measure.meaning})" for measure in MEASURES if measure.name == name)
 
 
 def breakdown_text(found: Breakdown) -> str:
@@ -81,14 +57,14 @@ def breakdown_text(found: Breakdown) -> str:
 def _rates_table(found: Breakdown) -> str:
     rows = [
         (
-            _measure_name(name),
+            measure_name(name),
             _rate(rates.exact),
             "" if rates.lenient is None else _rate(rates.lenient),
             str(rates.exact.n),
         )
         for name, rates in found.measures.items()
     ]
-    return _table(("評価項目", tr("exact"), tr("lenient (NFKC, 1 = \"1\")"), "n"), rows)  # fmt: skip
+    return table(("評価項目", tr("exact"), tr("lenient (NFKC, 1 = \"1\")"), "n"), rows)  # fmt: skip
 
 
 def _tools_table(found: Breakdown) -> str:
@@ -102,7 +78,7 @@ def _tools_table(found: Breakdown) -> str:
         tr("missed"),
         tr("superfluous"),
     )
-    return _table(names, [(name, *map(str, _tool_counts(tool))) for name, tool in found.tools.items()])
+    return table(names, [(name, *map(str, _tool_counts(tool))) for name, tool in found.tools.items()])
 
 
 def _tool_counts(tool: ToolCounts) -> tuple[int, ...]:
@@ -137,7 +113,7 @@ def _arguments_table(found: Breakdown) -> str:
     if not rows:
         return "  " + tr("none")
     total = (tr("all"), "", "", "", *(str(getattr(found.argument_faults, fault)) for fault in ArgumentFault))
-    return _table(names, [*rows, total], text_columns=2)
+    return table(names, [*rows, total], text_columns=2)
 
 
 def _fault_name(fault: ArgumentFault) -> str:
@@ -164,7 +140,7 @@ def _depth_table(found: Breakdown) -> str:
         )
         for depth in found.by_depth or ()
     ]
-    return _table(names, rows)
+    return table(names, rows)
 
 
 def _bar(rate: Rate) -> str:
@@ -207,7 +183,7 @@ def comparison_text(found: Comparison) -> str:
 def _comparison_table(found: Comparison) -> str:
     rows = [
         (
-            _measure_name(name),
+            measure_name(name),
             _percent(measure.a),
             _percent(measure.b),
             _difference(measure.difference),
@@ -228,7 +204,7 @@ def _comparison_table(found: Comparison) -> str:
         tr("McNemar p"),
         tr("distinguishable"),
     )
-    return _table(names, rows)
+    return table(names, rows)
 
 
 def _percent(value: float | None) -> str:
@@ -263,16 +239,3 @@ def _verdict(overall: MeasureComparison) -> str:
         "the interval clustered by dialogue and the exact McNemar test do not both exclude that there is none.",
         points=points,
     )
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> str:
-    """Columns padded by the width that characters take on a terminal; numbers to the right."""
-    widths = [max(cell_len(row[column]) for row in (names, *rows)) for column in range(len(names))]
-    lines = []
-    for row in (names, *rows):
-        cells = []
-        for column, (text, width) in enumerate(zip(row, widths, strict=True)):
-            padding = " " * (width - cell_len(text))
-            cells.append(text + padding if column < text_columns else padding + text)
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
 from liftbay.cli.messages import remedy_of, say
-from liftbay.errors import LiftbayError
+from liftbay.errors import InputError, LiftbayError
 from liftbay.language import LANGUAGES, language_of, tr, use_language
 
 INTERRUPTED = 130
@@ -29,6 +30,7 @@ def run() -> None:
     The process ends without taking itself apart: freeing a million records one by one takes longer than scoring
     them, and nothing is left to do that the kernel does not.
     """
+    gc.disable()  # starting makes many objects and no garbage; long work turns the collector on again
     code = main(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -78,6 +80,8 @@ def _explain(error: BaseException) -> int:
     code = 1
     match error:
         case LiftbayError():
+            for detail in error.details if isinstance(error, InputError) else ():
+                _complain(say(detail), detail.place, remedy_of(detail))
             _complain(say(error), error.place, remedy_of(error))
             code = error.exit_code
         case TyperException() if type(error).__name__ == "NoArgsIsHelpError":  # typer does not export its name

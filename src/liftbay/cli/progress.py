@@ -1,34 +1,25 @@
-"""Progress of the generator: a bar on a terminal, else a plain line every few seconds, both on standard error."""
+"""Progress of the generator of JMultiWOZ-TC."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from liftbay.benchmarks.jmultiwoz_tc.generate import Progress
-from liftbay.benchmarks.jmultiwoz_tc.generation import Observer, Summary
+from liftbay.benchmarks.jmultiwoz_tc.generation import Summary
 from liftbay.cli.messages import say
+from liftbay.cli.ticker import Ticker, duration, say_progress
 from liftbay.language import tr
 
-_SECONDS_BETWEEN_LINES = 5.0
-_SECONDS_BETWEEN_FRAMES = 0.2
 
+class GenerationDisplay:
+    """Shows what the generator does."""
 
-def progress_display() -> Observer:
-    """The display that fits standard error."""
-    return _Bar() if sys.stderr.isatty() else _Lines()
-
-
-class _Lines:
-    """Plain lines, for logs."""
-
-    period = _SECONDS_BETWEEN_LINES
+    _ticker: Ticker | None = None
 
     def setting_changed(self, name: str, before: object, now: object) -> None:
-        _say(
+        """Warn: the result file will hold answers of both kinds."""
+        say_progress(
             tr(
                 "warning: {name} is now {now}, but the answers in the result file were made with {before}",
                 name=name,
@@ -38,30 +29,26 @@ class _Lines:
         )
 
     def errors_dropped(self, count: int) -> None:
-        _say(tr("{count} error records taken out of the result file, to be asked again", count=count))
+        """Say what `--retry-errors` did."""
+        say_progress(tr("{count} error records taken out of the result file, to be asked again", count=count))
 
     def started(self, model: str, result: Path, skipped: int, progress: Progress) -> None:
+        """Begin to show progress, if there is anything to do."""
         self._progress = progress
         self._begun = time.monotonic()
         if skipped:
-            _say(tr("{count} records are in {path} already and are skipped", count=skipped, path=result))
+            say_progress(tr("{count} records are in {path} already and are skipped", count=skipped, path=result))
         if progress.total:
-            _say(tr("asking {model} for {count} records", model=model, count=progress.total))
-            self.begin()
-            self._ticker = asyncio.get_running_loop().create_task(self._tick())
+            say_progress(tr("asking {model} for {count} records", model=model, count=progress.total))
+            self._ticker = Ticker(self._state, lambda: progress.done, progress.total)
+            self._ticker.start()
 
     def stopped(self, summary: Summary) -> None:
-        if self._progress.total:
-            self._ticker.cancel()
-            self.show()
-            self.end()
+        """Show the last state."""
+        if self._ticker is not None:
+            self._ticker.stop()
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(self.period)
-            self.show()
-
-    def state(self) -> str:
+    def _state(self) -> str:
         """How far it is, in words; while nothing has come, why not."""
         trouble = self._progress.last_trouble
         waiting = f" ({say(trouble)})" if trouble is not None and not self._progress.done else ""
@@ -71,7 +58,7 @@ class _Lines:
         progress = self._progress
         seconds = max(time.monotonic() - self._begun, 1e-9)
         rate = progress.done / seconds
-        left = _duration((progress.total - progress.done) / rate) if rate else "?"
+        left = duration((progress.total - progress.done) / rate) if rate else "?"
         return tr(
             "{done} of {total} ({percent:.1f} %), {rate:.1f} a second, errors: {errors}, retries: {retries}, "
             "{left} left",
@@ -84,54 +71,6 @@ class _Lines:
             left=left,
         )
 
-    def begin(self) -> None:
-        """Nothing to open for lines."""
-
-    def show(self) -> None:
-        """Write a line."""
-        _say(self.state())
-
-    def end(self) -> None:
-        """Nothing to close for lines."""
-
-
-class _Bar(_Lines):
-    """A bar that is drawn over itself."""
-
-    period = _SECONDS_BETWEEN_FRAMES
-
-    def begin(self) -> None:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import BarColumn, TextColumn  # noqa: PLC0415
-        from rich.progress import Progress as Bar  # noqa: PLC0415
-
-        self._bar: Any = Bar(
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[state]}", markup=False),
-            console=Console(stderr=True),
-            auto_refresh=False,
-        )
-        self._task = self._bar.add_task("", total=self._progress.total, state=self.state())
-        self._bar.start()
-
-    def show(self) -> None:
-        self._bar.update(self._task, completed=self._progress.done, state=self.state(), refresh=True)
-
-    def end(self) -> None:
-        self._bar.stop()
-
 
 def _value(setting: object) -> str:
     return tr("the endpoint's default") if setting is None else str(setting)
-
-
-def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    if hours:
-        return f"{hours}:{minutes:02}:{whole % 60:02}"
-    return f"{minutes}:{whole % 60:02}"
-
-
-def _say(text: str) -> None:
-    print(f"liftbay: {text}", file=sys.stderr, flush=True)

@@ -164,8 +164,11 @@ _EXPECTED = re.compile(r"Expected `(.+)`, got `(.+)`$")
 _MISSING = re.compile(r"Object missing required field `(.+)`$")
 
 
-def field_error(file: DataFile, number: int, error: msgspec.ValidationError, inside: str = "") -> InputError:
-    """The error for a field of the wrong type or a missing one, with the path of the field below `inside`."""
+def field_error(file: DataFile, number: int | None, error: msgspec.ValidationError, inside: str = "") -> InputError:
+    """The error for a field of the wrong type or a missing one, with the path of the field below `inside`.
+
+    `number` is that of the line, or None where the file is one value.
+    """
     text = str(error)
     path = _PATH.search(text)
     field = inside + (path.group(1) if path else "")

@@ -24,13 +24,16 @@ _USERS_MISTAKES = {
 }
 
 
-def write_error(path: Path, error: OSError) -> LiftbayError:
-    """What to say when `path` cannot be written."""
+_ELSEWHERE = "choose another place with --output-dir"
+
+
+def write_error(path: Path, error: OSError, elsewhere: str = _ELSEWHERE) -> LiftbayError:
+    """What to say when `path` cannot be written; `elsewhere` is the remedy where no file can be there."""
     if error.errno in _USERS_MISTAKES:
         return InputError(
             "no file can be written there: {why}",
             place=at(path),
-            remedy="choose another place with --output-dir",
+            remedy=elsewhere,
             why=error.strerror,
         )
     return StoreError(
@@ -42,17 +45,17 @@ def write_error(path: Path, error: OSError) -> LiftbayError:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, elsewhere: str = _ELSEWHERE) -> Iterator[None]:
     """Turn what writing to `path` can raise into an error of liftbay's."""
     try:
         yield
     except OSError as error:
-        raise write_error(path, error) from None
+        raise write_error(path, error, elsewhere) from None
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, elsewhere: str = _ELSEWHERE) -> None:
     """Make the folder and those above it where they are missing."""
-    with writing(path):
+    with writing(path, elsewhere):
         path.mkdir(parents=True, exist_ok=True)
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftbay.benchmarks.jmultiwoz_tc.breakdown import Breakdown, FaultCounts, align, break_down, read_depths
-from liftbay.benchmarks.jmultiwoz_tc.records import GoldRecord, ResultRecord
 from liftbay.benchmarks.jmultiwoz_tc.score import Scored, decide
 from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.jmultiwoz_tc_records import GoldRecord, ResultRecord
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import InputError
 from liftbay.scoring.arguments import ArgumentFault

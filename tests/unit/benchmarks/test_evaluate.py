@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naive_evaluation import naive_evaluation, read_lines
 
 from liftbay.benchmarks.jmultiwoz_tc.evaluate import Evaluation, evaluate
-from liftbay.benchmarks.jmultiwoz_tc.files import find_files
+from liftbay.datasets.jmultiwoz_tc_files import find_files
 
 scalars = (
     st.none()

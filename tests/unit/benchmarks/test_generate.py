@@ -19,11 +19,11 @@ from liftbay.benchmarks.jmultiwoz_tc.generate import (
     Request,
     Sampling,
     generate,
-    read_tools,
 )
-from liftbay.benchmarks.jmultiwoz_tc.records import ResultRecord
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
 from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.jmultiwoz_tc_files import read_tools
+from liftbay.datasets.jmultiwoz_tc_records import ResultRecord
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import AgentError, AgentProtocol, AgentRefused, AgentTimeout, AgentUnreachable, InputError, RunError
 from liftbay.transport.chat_endpoint import ChatChoice, ChatEndpoint, ChatMessage, ChatToolCall, FunctionCall

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from liftbay.benchmarks.jmultiwoz_tc.records import ResultRecord
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
+from liftbay.datasets.jmultiwoz_tc_records import ResultRecord
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import InputError, StoreError
 

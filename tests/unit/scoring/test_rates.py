@@ -72,8 +72,9 @@ def _sample(chance: random.Random, truth: float, size: int, agreement: float) ->
     return first + sum(rest), size
 
 
-def test_students_t() -> None:
-    assert t_quantile(9) == pytest.approx(stats.t.ppf(0.975, 9))
+@pytest.mark.parametrize("degrees", [1, 2, 9, 199, 200, 201, 500, 4245, 100_000])
+def test_students_t(degrees: int) -> None:
+    assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
 def test_a_paired_difference_of_single_cases_is_the_t_interval() -> None:

@@ -8,17 +8,19 @@ tool*; what is still left is a *missed* or a *superfluous* call. Arguments are c
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from liftbay.benchmarks.jmultiwoz_tc.records import InputRecord, read
-from liftbay.benchmarks.jmultiwoz_tc.score import CALLS, MEASURES, OVERALL, Decision, Measure, Scored
+from liftbay.benchmarks.jmultiwoz_tc.score import Scored
 from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.jmultiwoz_tc_records import InputRecord, read
 from liftbay.datasets.json_lines import field_error
 from liftbay.domain.toolcall import ToolCall
+from liftbay.scoring.alignment import take_pairs
 from liftbay.scoring.arguments import ArgumentFault, argument_faults, leniently_same_calls, same_calls
+from liftbay.scoring.jmultiwoz_tc import CALLS, MEASURES, OVERALL, Decision, Measure
 from liftbay.scoring.rates import Rate, clustered_rate
 
 
@@ -97,8 +99,8 @@ class Alignment(NamedTuple):
 def align(expected: Sequence[ToolCall], made: Sequence[ToolCall]) -> Alignment:
     """Set the made calls against the expected ones; a call that repeats another counts once."""
     left, rest = _distinct(expected), _distinct(made)
-    correct = _take_pairs(left, rest, lambda one, other: 0 if same_calls([one], [other]) else None)
-    same_tool = _take_pairs(left, rest, _distance)
+    correct = take_pairs(left, rest, lambda one, other: 0 if same_calls([one], [other]) else None)
+    same_tool = take_pairs(left, rest, _distance)
     wrong_tool = list(zip(left, rest, strict=False))
     return Alignment(
         [one for one, _ in correct], same_tool, wrong_tool, left[len(wrong_tool) :], rest[len(wrong_tool) :]
@@ -117,27 +119,6 @@ def _distance(expected: ToolCall, made: ToolCall) -> int | None:
     if expected.name != made.name:
         return None
     return len(argument_faults(expected.arguments, made.arguments))
-
-
-def _take_pairs(
-    left: list[ToolCall], rest: list[ToolCall], distance: Callable[[ToolCall, ToolCall], int | None]
-) -> list[tuple[ToolCall, ToolCall]]:
-    """Take pairs out of both lists, the nearest first, until none has a distance."""
-    candidates = [
-        (far, i, j)
-        for i, one in enumerate(left)
-        for j, other in enumerate(rest)
-        if (far := distance(one, other)) is not None
-    ]
-    pairs, used_left, used_rest = [], set(), set()
-    for _, i, j in sorted(candidates):
-        if i not in used_left and j not in used_rest:
-            pairs.append((left[i], rest[j]))
-            used_left.add(i)
-            used_rest.add(j)
-    left[:] = [call for i, call in enumerate(left) if i not in used_left]
-    rest[:] = [call for j, call in enumerate(rest) if j not in used_rest]
-    return pairs
 
 
 def break_down(scored: Sequence[Scored], depths: Mapping[str, int] | None) -> Breakdown:

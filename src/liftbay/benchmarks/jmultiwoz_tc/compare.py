@@ -10,10 +10,11 @@ from typing import NamedTuple
 import msgspec
 
 from liftbay.benchmarks.jmultiwoz_tc.files import model_of_result
-from liftbay.benchmarks.jmultiwoz_tc.records import GoldRecord, ResultRecord, read_by_id
-from liftbay.benchmarks.jmultiwoz_tc.score import MEASURES, OVERALL, Decision, Measure, decide
+from liftbay.benchmarks.jmultiwoz_tc.score import decide
 from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.jmultiwoz_tc_records import GoldRecord, ResultRecord, read_by_id
 from liftbay.errors import InputError
+from liftbay.scoring.jmultiwoz_tc import MEASURES, OVERALL, Decision, Measure
 from liftbay.scoring.paired import Difference, clustered_difference, mcnemar_exact
 
 ALPHA = 0.05

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from liftbay.benchmarks.jmultiwoz_tc.files import BenchmarkFiles, model_of_result
-from liftbay.benchmarks.jmultiwoz_tc.records import (
+from liftbay.benchmarks.jmultiwoz_tc.files import model_of_result
+from liftbay.benchmarks.jmultiwoz_tc.score import Scored, Scoring, score
+from liftbay.datasets.data_file import DataFile, not_utf8
+from liftbay.datasets.jmultiwoz_tc_files import BenchmarkFiles
+from liftbay.datasets.jmultiwoz_tc_records import (
     GoldRecord,
     InputRecord,
     ResultRecord,
@@ -19,21 +22,10 @@ from liftbay.benchmarks.jmultiwoz_tc.records import (
     read,
     read_by_id,
 )
-from liftbay.benchmarks.jmultiwoz_tc.score import (
-    CALLS,
-    DECISIONS,
-    NO_USE,
-    USE,
-    Scored,
-    ScoreLine,
-    Scoring,
-    score,
-    score_lines,
-)
-from liftbay.datasets.data_file import DataFile, not_utf8
 from liftbay.datasets.output import make_folder, write_atomically
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import at
+from liftbay.scoring.jmultiwoz_tc import CALLS, DECISIONS, NO_USE, USE, ScoreLine, score_lines
 
 LOGGED = (CALLS, USE, NO_USE)
 _LOGGED_DECISIONS = frozenset(

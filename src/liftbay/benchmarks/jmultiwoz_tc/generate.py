@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Generator, Iterable
 from types import TracebackType
 from typing import Any, Self
@@ -16,15 +15,15 @@ from typing import Any, Self
 import msgspec
 
 from liftbay.benchmarks.jmultiwoz_tc.id_index import IdIndex
-from liftbay.benchmarks.jmultiwoz_tc.records import (
+from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
+from liftbay.datasets.data_file import DataFile, not_utf8
+from liftbay.datasets.jmultiwoz_tc_records import (
     InputRecord,
     ResultRecord,
     duplicated_ids,
     no_records,
     read,
 )
-from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
-from liftbay.datasets.data_file import DataFile, not_utf8, read_json
 from liftbay.datasets.json_lines import is_too_deep
 from liftbay.domain.toolcall import ToolCall
 from liftbay.errors import (
@@ -143,19 +142,6 @@ class Inputs:
             if record.data_id in self._wanted:
                 left -= 1
                 yield record
-
-
-def read_tools(file: DataFile) -> tuple[list[Any], str]:
-    """The tool definitions and the SHA-256 of their canonical text. Raises `InputError` where there are none."""
-    tools = read_json(file)
-    if not isinstance(tools, list) or not tools or not all(isinstance(tool, dict) for tool in tools):
-        raise InputError(
-            "expected a JSON list of tool definitions",
-            place=at(file),
-            remedy="give the benchmark's tools.json with --tools or --data",
-        )
-    text = json.dumps(tools, sort_keys=True)
-    return tools, hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 class Progress:

@@ -12,8 +12,8 @@ from typing import Protocol
 import msgspec
 from yarl import URL
 
-from liftbay.benchmarks.jmultiwoz_tc.files import BenchmarkFiles, safe_model_name
-from liftbay.benchmarks.jmultiwoz_tc.generate import Inputs, Progress, Request, Sampling, generate, read_tools
+from liftbay.benchmarks.jmultiwoz_tc.files import safe_model_name
+from liftbay.benchmarks.jmultiwoz_tc.generate import Inputs, Progress, Request, Sampling, generate
 from liftbay.benchmarks.jmultiwoz_tc.manifest import (
     Manifest,
     Session,
@@ -22,6 +22,7 @@ from liftbay.benchmarks.jmultiwoz_tc.manifest import (
     without_secrets,
 )
 from liftbay.benchmarks.jmultiwoz_tc.result_file import ResultFile
+from liftbay.datasets.jmultiwoz_tc_files import BenchmarkFiles, read_tools
 from liftbay.datasets.output import make_folder, sweep
 from liftbay.errors import AgentProtocol, InputError, LiftbayError
 from liftbay.transport.chat_endpoint import ChatEndpoint, shown

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-
-_CACHE_KIB = 2048
+from liftbay.datasets.private_database import open_private_database
 
 
 class IdIndex:
-    """A set of ids in a private temporary SQLite database, which spills to the disk and is gone when closed."""
+    """A set of ids in a private database."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database = open_private_database()
         self._database.execute("CREATE TABLE ids (id TEXT PRIMARY KEY) WITHOUT ROWID")
         self._database.execute("BEGIN")
 

@@ -16,8 +16,8 @@ from typing import Self
 
 import msgspec
 
-from liftbay.benchmarks.jmultiwoz_tc.records import ResultRecord, read
 from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.jmultiwoz_tc_records import ResultRecord, read
 from liftbay.datasets.output import part_file, sweep, write_error, writing
 from liftbay.errors import StoreError, at
 

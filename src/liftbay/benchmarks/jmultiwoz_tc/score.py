@@ -1,28 +1,12 @@
-"""The benchmark's five lines: pure functions of right answers and results."""
+"""Results of the benchmark beside their right answers."""
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
-
-from liftbay.benchmarks.jmultiwoz_tc.records import GoldRecord, ResultRecord
-from liftbay.scoring.arguments import same_calls
-
-
-class Decision(NamedTuple):
-    """What one answer comes to."""
-
-    expected: bool  # the right answer holds a call
-    used: bool  # a call was made
-    exact: bool  # the set of calls is the right one
-
-
-# All that there are; what a decision comes to is looked up for each of tens of thousands of records.
-DECISIONS = {key: Decision(*key) for key in itertools.product((False, True), repeat=3)}
+from liftbay.datasets.jmultiwoz_tc_records import GoldRecord, ResultRecord
+from liftbay.scoring.jmultiwoz_tc import Decision, decision_of
 
 
 class Scored(NamedTuple):
@@ -41,43 +25,11 @@ class Scoring(NamedTuple):
     missing: list[str]  # among the right answers, not in the results
 
 
-class Measure(NamedTuple):
-    """One of the five lines: which records it is over, and when an answer is correct."""
-
-    name: str
-    meaning: str
-    over: Callable[[Decision], bool]
-    correct: Callable[[Decision], bool]
-
-
-MEASURES = (
-    Measure("全体", "all records", lambda d: True, lambda d: d.exact),
-    Measure("ツール使用判断", "used when it should", lambda d: d.expected, lambda d: d.used),
-    Measure("ツール不使用判断", "not used when it should not", lambda d: not d.expected, lambda d: not d.used),
-    Measure("ツール使用・不使用判断", "both decisions", lambda d: True, lambda d: d.used == d.expected),
-    Measure("tool call精度", "right calls where some are due", lambda d: d.expected, lambda d: d.exact),
-)
-OVERALL, USE, NO_USE, USE_OR_NOT, CALLS = MEASURES
-
-
-class ScoreLine(msgspec.Struct, frozen=True):
-    """A line of the score file."""
-
-    measure: str = msgspec.field(name="評価項目")
-    total: int = msgspec.field(name="総データ数")
-    evaluated: int = msgspec.field(name="評価対象数")
-    correct: int = msgspec.field(name="正解数")
-    incorrect: int = msgspec.field(name="不正解数")
-    errors: int = msgspec.field(name="出力ミスのデータ数")
-    percent: float = msgspec.field(name="全体の正答率(%)")
-
-
 def decide(gold: GoldRecord, result: ResultRecord) -> Decision | None:
     """What the answer comes to, or None where there is none."""
     if result.failed:
         return None
-    exact = same_calls(gold.ground_truth, result.tool_calls)
-    return DECISIONS[bool(gold.ground_truth), bool(result.tool_calls), exact]
+    return decision_of(gold.ground_truth, result.tool_calls)
 
 
 def score(gold: Mapping[str, GoldRecord], results: Mapping[str, ResultRecord]) -> Scoring:
@@ -86,26 +38,3 @@ def score(gold: Mapping[str, GoldRecord], results: Mapping[str, ResultRecord]) -
     unknown = [id_ for id_ in results if id_ not in gold]
     missing = [id_ for id_ in gold if id_ not in results]
     return Scoring(scored, unknown, missing)
-
-
-def score_lines(decisions: Iterable[Decision | None]) -> list[ScoreLine]:
-    """The five lines over the decisions of all known results; None stands for an error record."""
-    counts = Counter(decisions)
-    errors = counts.pop(None, 0)
-    decided = {decision: count for decision, count in counts.items() if decision is not None}
-    return [_line(measure, decided, errors) for measure in MEASURES]
-
-
-def _line(measure: Measure, counts: Mapping[Decision, int], errors: int) -> ScoreLine:
-    over = {decision: count for decision, count in counts.items() if measure.over(decision)}
-    evaluated = sum(over.values())
-    correct = sum(count for decision, count in over.items() if measure.correct(decision))
-    return ScoreLine(
-        measure=measure.name,
-        total=sum(counts.values()) + errors,
-        evaluated=evaluated,
-        correct=correct,
-        incorrect=evaluated - correct,
-        errors=errors,
-        percent=correct / evaluated * 100 if evaluated else 0,
-    )

@@ -1,0 +1,1 @@
+"""Adapters, one a file: how each kind of agent is asked."""

@@ -1,0 +1,200 @@
+"""`python:module:callable`: a Python function, plain or async, as the agent.
+
+It is called with the user's input, and with those of `session_id`, `history`, `tools`, `biz_code`, `mock_data_id`,
+`round` and `trial` that it has parameters for. It returns the text of the answer, or an `AgentAnswer` (or a mapping
+with `text` and, if it has one, `trace` in the form of the EvalTrace).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import importlib
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from liftbay.domain.case import Message
+from liftbay.domain.trace import EvalTrace
+from liftbay.errors import AgentCrash, AgentError, AgentProtocol, AgentTimeout, AgentUnreachable, InputError
+from liftbay.ports import AgentAnswer, AgentInput
+
+_SHOWN = 300
+
+
+class PythonAgent:
+    """A callable as the agent; each call of a plain function runs in a thread of its own."""
+
+    def __init__(self, function: Callable[..., Any], name: str, version: str | None = None) -> None:
+        self.name = name
+        self.version = version
+        self._function = function
+        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
+        )
+        self._wanted = _wanted_parameters(function)
+
+    async def answer(self, turn: AgentInput) -> AgentAnswer:
+        """Call the function; whatever it raises is a fault of the agent."""
+        arguments = {name: read(turn) for name, read in _PARAMETERS.items() if name in self._wanted}
+        try:
+            if self._is_async:
+                returned = await self._function(turn.user_input, **arguments)
+            else:
+                returned = await _in_thread(lambda: self._function(turn.user_input, **arguments))
+                if inspect.isawaitable(returned):
+                    returned = await returned
+        except AgentError:
+            raise
+        except TimeoutError as error:
+            raise AgentTimeout("the agent timed out: {why}", why=_shown(error)) from error
+        except OSError as error:
+            raise AgentUnreachable("the agent lost a connection: {why}", why=_shown(error)) from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise AgentCrash("the agent raised {why}", why=_shown(error)) from error  # nobody cancelled this trial
+        except (Exception, SystemExit) as error:
+            raise AgentCrash("the agent raised {why}", why=_shown(error)) from error
+        return _answer(returned)
+
+    async def settled(self, session_id: str) -> bool:
+        """A function keeps nothing that could be late."""
+        return True
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """What the call returns or raises.
+
+    The thread is a daemon: a call that hangs keeps neither another call waiting nor the process from ending.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(returned: Any, error: BaseException | None) -> None:
+        if future.done():  # the trial timed out
+            return
+        if error is None:
+            future.set_result(returned)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        returned: Any = None
+        raised: BaseException | None = None
+        try:
+            returned = context.run(call)
+        except StopIteration as error:  # a future cannot hold it
+            raised = RuntimeError(_shown(error))
+        except BaseException as error:
+            raised = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, returned, raised)
+
+    threading.Thread(target=work, name="liftbay-agent", daemon=True).start()
+    return await future
+
+
+def _wanted_parameters(function: Callable[..., Any]) -> frozenset[str]:
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return frozenset(_PARAMETERS)
+    return frozenset(parameter.name for parameter in parameters)
+
+
+def _history(turn: AgentInput) -> list[dict[str, Any]]:
+    """The messages before this turn, in the form of the OpenAI API."""
+    messages = list(turn.case.history)
+    for earlier in turn.earlier:
+        messages.append(Message("user", earlier.user_input))
+        messages.append(Message("assistant", earlier.answer or ""))
+    return [msgspec.to_builtins(message) for message in messages]
+
+
+_PARAMETERS: dict[str, Callable[[AgentInput], Any]] = {
+    "session_id": lambda turn: turn.session_id,
+    "history": _history,
+    "tools": lambda turn: turn.case.tools,
+    "biz_code": lambda turn: turn.case.biz_code,
+    "mock_data_id": lambda turn: turn.case.mock_data_id,
+    "round": lambda turn: turn.round,
+    "trial": lambda turn: turn.trial,
+}
+
+
+def _answer(returned: Any) -> AgentAnswer:
+    if isinstance(returned, str):
+        returned = AgentAnswer(text=returned)
+    if not isinstance(returned, AgentAnswer | Mapping):
+        raise AgentProtocol(
+            "the agent returned {kind}, not a text, a mapping or an AgentAnswer", kind=type(returned).__name__
+        )
+    if isinstance(returned, Mapping):
+        _refuse_unknown_keys(returned)
+    try:  # as the store would keep it, so that what cannot be kept is the agent's fault and not the run's
+        answer = returned if isinstance(returned, AgentAnswer) else msgspec.convert(dict(returned), AgentAnswer)
+        if not isinstance(answer.text, str):
+            raise TypeError(f"the text is {type(answer.text).__name__}")  # nobody checks what a struct is made of
+        return _ANSWERS.decode(msgspec.json.encode(answer))
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise AgentProtocol("the agent's answer is not one: {why}", why=_shown(error)) from None
+
+
+_ANSWERS = msgspec.json.Decoder(AgentAnswer)
+
+
+def _refuse_unknown_keys(answer: Mapping[Any, Any]) -> None:
+    """A key that is misspelt would look as if nothing had been reported."""
+    trace = answer.get("trace")
+    for part, kind in ((answer, AgentAnswer), (trace if isinstance(trace, Mapping) else {}, EvalTrace)):
+        known = {field.encode_name for field in msgspec.structs.fields(kind)}
+        if unknown := sorted(str(key) for key in part if key not in known):
+            raise AgentProtocol(
+                "the agent's answer has unknown keys: {unknown}; known are {known}",
+                unknown=", ".join(unknown),
+                known=", ".join(sorted(known)),
+            )
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:_SHOWN]
+
+
+def python_agent(specification: str, root: Path | None = None) -> PythonAgent:
+    """The agent of `module:callable`; modules of the current folder and of `root`, the project's, are found.
+
+    Raises `InputError` where there is no such module or callable.
+    """
+    place = f"--agent python:{specification}"
+    module_name, _, attribute = specification.partition(":")
+    if not module_name or not attribute:
+        raise InputError("this names no function", place=place, remedy="give --agent python:module:callable")
+    for folder in (str(root or Path.cwd()), str(Path.cwd())):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # a module may raise anything while it is imported
+        raise InputError(
+            "the function cannot be imported: {why}",
+            place=place,
+            remedy="check the name, and run liftbay in the folder that holds the module",
+            why=error if isinstance(error, ImportError | AttributeError) else _shown(error),
+        ) from None
+    if not callable(found):
+        raise InputError("this is not callable", place=place, remedy="name a function")
+    version = getattr(sys.modules[module_name], "__version__", None)
+    return PythonAgent(found, specification, version if isinstance(version, str) else None)

@@ -1,0 +1,83 @@
+"""Runs from Python: `liftbay.run(...)` in a script or a test, `await liftbay.run_async(...)` in a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from liftbay.domain.result import RunRequest
+from liftbay.domain.vocabulary import DatasetType, EvalMode
+from liftbay.engine.run import Control
+from liftbay.errors import InputError
+from liftbay.jobs.execute import Silent, execute
+from liftbay.jobs.prepare import prepare
+from liftbay.jobs.reporting import Counting, build_report
+from liftbay.report.report import Report
+from liftbay.stores.memory import MemoryStore
+from liftbay.stores.open import open_store
+from liftbay.wiring import AgentLike, agent_of
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def run(
+    scope: str,
+    agent: AgentLike,
+    *,
+    dataset: str | Path | Sequence[str | Path] = (),
+    store: str | None = None,
+    **options: Any,
+) -> Report:
+    """Run a scope against an agent and return its report.
+
+    `agent` is a function (plain or async) that takes the user's input, or a specification as on the command line.
+    `dataset` names files, folders or `jmultiwoz:PATH`; without it the project's datasets run. Results are kept in
+    memory, or in `store`, an address such as `sqlite:///runs.db`. `options` are the fields of `RunRequest`:
+    `limit`, `trials`, `concurrency`, `timeout`, `retries`, `turn_settle`, …
+
+    Raises `LiftbayError` as the command does. In a running event loop use `run_async`.
+    """
+    return asyncio.run(run_async(scope, agent, dataset=dataset, store=store, **options))
+
+
+async def run_async(
+    scope: str,
+    agent: AgentLike,
+    *,
+    dataset: str | Path | Sequence[str | Path] = (),
+    store: str | None = None,
+    **options: Any,
+) -> Report:
+    """`run`, to be awaited."""
+    async with contextlib.AsyncExitStack() as opened:
+        used = agent_of(agent)
+        opened.push_async_callback(used.close)
+        named = [dataset] if isinstance(dataset, str | Path) else dataset
+        request = RunRequest(
+            scope=scope,
+            agent=agent if isinstance(agent, str) else used.name,
+            dataset=[str(path) for path in named],
+            dataset_types=[_one_of(DatasetType, name) for name in options.pop("dataset_types", ())],
+            eval_mode=None if (mode := options.pop("eval_mode", None)) is None else _one_of(EvalMode, mode),
+            **options,
+        )
+        prepared = prepare(request, used)
+        kept = MemoryStore() if store is None else await open_store(store)
+        opened.push_async_callback(kept.close)
+        await kept.add_run(prepared.record)
+        counting = Counting(Silent(), prepared.record, prepared.plan)
+        record = await execute(prepared.record, prepared.plan, prepared.cases(), used, kept, counting, Control())
+        return await build_report(kept, record, prepared.plan, counted=counting.builder)
+
+
+def _one_of(kind: type[Word], name: str) -> Word:
+    try:
+        return kind(name)
+    except ValueError:
+        raise InputError(
+            "there is no {name}", remedy="give one of: {names}", name=name, names=", ".join(kind)
+        ) from None

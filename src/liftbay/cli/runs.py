@@ -1,0 +1,222 @@
+"""`liftbay runs`: list, show, rm, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from liftbay.language import tr
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from liftbay.domain.result import RunRecord
+    from liftbay.errors import InputError
+    from liftbay.ports import RunStore
+
+T = TypeVar("T")
+_PAGE = 2000
+_LINES_AT_ONCE = 64
+
+runs = typer.Typer(help=tr("Runs that are kept: list, show, remove, export."), no_args_is_help=True)
+
+Run = Annotated[str, typer.Argument(help=tr("Id of the run."), metavar="RUN")]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        help=tr(
+            "Where runs are kept: sqlite:///PATH or postgresql://USER@HOST/DATABASE. Default: the project's store."
+        ),
+        metavar="URL",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))]
+
+
+@runs.command("list", help=tr("List runs, the newest first."))
+def list_(
+    store: Store = None,
+    limit: Annotated[int, typer.Option(help=tr("At most so many."), min=1)] = 50,
+    json_: AsJson = False,
+) -> None:
+    """List runs."""
+    from liftbay.cli.output import print_json  # noqa: PLC0415
+    from liftbay.report.table import table  # noqa: PLC0415
+
+    async def work(opened: RunStore) -> list[tuple[RunRecord, int]]:
+        return [(run, (await opened.page(run.id, limit=0)).total) for run in await opened.runs(limit=limit)]
+
+    found = _with_store(store, work)
+    if json_:
+        print_json([_as_json(run, results=total) for run, total in found])
+    elif not found:
+        typer.echo(tr("there are no runs"))
+    else:
+        names = (tr("run"), tr("state"), tr("submitted"), tr("scope"), tr("agent"), tr("trials done"))
+        rows = [
+            (run.id, run.state.value, run.submitted, run.request.scope, _agent(run), f"{total}/{run.planned}")
+            for run, total in found
+        ]
+        typer.echo(table(names, rows, text_columns=5))
+
+
+@runs.command(help=tr("Show a run: its state, what was asked for, and how its trials ended."))
+def show(run: Run, store: Store = None, json_: AsJson = False) -> None:
+    """Show a run."""
+    from liftbay.cli.output import print_json  # noqa: PLC0415
+
+    async def work(opened: RunStore) -> tuple[RunRecord, dict[str, int]]:
+        return await _record(opened, run), await _outcomes(opened, run)
+
+    record, outcomes = _with_store(store, work)
+    if json_:
+        print_json(_as_json(record, results=sum(outcomes.values()), outcomes=outcomes))
+    else:
+        typer.echo(_shown(record, outcomes))
+
+
+@runs.command(help=tr("Remove a run and its results."))
+def rm(run: Run, store: Store = None) -> None:
+    """Remove a run."""
+
+    async def work(opened: RunStore) -> None:
+        if not await opened.remove_run(run):
+            raise _no_run(run)
+
+    _with_store(store, work)
+    typer.echo(tr("removed: {run}", run=run))
+
+
+@runs.command(help=tr("Write the results of a run with their traces as JSON Lines."))
+def export(
+    run: Run,
+    output: Annotated[Path, typer.Option(help=tr("File to write; replaced if it is there."), metavar="FILE")],
+    store: Store = None,
+) -> None:
+    """Export a run."""
+    import asyncio  # noqa: PLC0415
+
+    from liftbay.datasets.output import write_atomically  # noqa: PLC0415
+
+    with asyncio.Runner() as runner:
+        opened = runner.run(_open(store))
+        try:
+            runner.run(_record(opened, run))
+            write_atomically(output, _lines(runner, opened.results(run)))
+        finally:
+            runner.run(opened.close())
+    typer.echo(tr("written: {path}", path=output))
+
+
+async def _open(url: str | None) -> RunStore:
+    from liftbay.datasets.project import find_project  # noqa: PLC0415
+    from liftbay.stores.open import open_store  # noqa: PLC0415
+
+    return await open_store(url or find_project(Path.cwd()).store_url, create=False)
+
+
+def _with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T]]) -> T:
+    """Do some work on the store and close it."""
+    import asyncio  # noqa: PLC0415
+
+    async def run() -> T:
+        opened = await _open(url)
+        try:
+            return await work(opened)
+        finally:
+            await opened.close()
+
+    return asyncio.run(run())
+
+
+async def _record(opened: RunStore, run: str) -> RunRecord:
+    record = await opened.run(run)
+    if record is None:
+        raise _no_run(run)
+    return record
+
+
+def _no_run(run: str) -> InputError:
+    from liftbay.errors import InputError  # noqa: PLC0415
+
+    return InputError("the store has no such run", place=run, remedy="list the runs with liftbay runs list")
+
+
+async def _outcomes(opened: RunStore, run: str) -> dict[str, int]:
+    """How many trials ended how."""
+    from liftbay.domain.result import Outcome  # noqa: PLC0415
+
+    counts = {outcome.value: 0 for outcome in Outcome}
+    seen = 0
+    while rows := (await opened.page(run, limit=_PAGE, offset=seen)).rows:
+        for row in rows:
+            counts[row.outcome.value] += 1
+        seen += len(rows)
+    return counts
+
+
+def _lines(runner: asyncio.Runner, results: AsyncIterator[Any]) -> Iterator[bytes]:
+    """The results as JSON Lines, a few at a time."""
+    import msgspec  # noqa: PLC0415
+
+    async def some() -> bytes:
+        lines = bytearray()
+        for _ in range(_LINES_AT_ONCE):
+            result = await anext(results, None)
+            if result is None:
+                break
+            lines += msgspec.json.encode(result) + b"\n"
+        return bytes(lines)
+
+    while lines := runner.run(some()):
+        yield lines
+
+
+def _as_json(run: RunRecord, **more: Any) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    record: dict[str, Any] = msgspec.to_builtins(run)
+    return record | more
+
+
+def _agent(run: RunRecord) -> str:
+    return run.agent_name or run.request.agent
+
+
+def _shown(run: RunRecord, outcomes: dict[str, int]) -> str:
+    """A run as text: a line for all that is known of it."""
+    import msgspec  # noqa: PLC0415
+
+    facts = {
+        tr("run"): run.id,
+        tr("state"): run.state.value,
+        tr("submitted"): run.submitted,
+        tr("started"): run.started,
+        tr("ended"): run.ended,
+        tr("agent"): " ".join(filter(None, (_agent(run), run.agent_version))),
+        tr("error"): run.error,
+        tr("trials done"): f"{sum(outcomes.values())}/{run.planned}",
+    }
+    sections = [
+        _section("", facts),
+        _section(tr("Asked for:"), msgspec.to_builtins(run.request)),
+        _section(
+            tr("Datasets:"),
+            {version.type.value: f"{version.cases}  {version.version[:12]}" for version in run.datasets},
+        ),
+        _section(tr("Outcomes of the trials:"), outcomes),
+    ]
+    return "\n\n".join(filter(None, sections))
+
+
+def _section(title: str, facts: dict[str, Any]) -> str:
+    from liftbay.report.table import table  # noqa: PLC0415
+
+    rows = [(name, str(value)) for name, value in facts.items() if value is not None]
+    if not rows:
+        return ""
+    lines = table(rows[0], rows[1:], text_columns=2).splitlines()
+    return "\n".join([title, *(f"  {line}" for line in lines)] if title else lines)

@@ -1,0 +1,75 @@
+"""Send the turns of one trial and gather what came back."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any
+
+from liftbay.domain.case import Case
+from liftbay.domain.episode import Episode, Fault, FaultKind, Turn
+from liftbay.engine.pace import Pace
+from liftbay.errors import AgentError, AgentProtocol, AgentTimeout, AgentUnreachable
+from liftbay.ports import Agent, AgentInput
+
+
+async def drive(
+    agent: Agent, case: Case, trial: int, *, turn_timeout: float, turn_settle: float, pace: Pace
+) -> Episode:
+    """One trial in a session of its own; `turn_timeout` (seconds) holds for each turn.
+
+    An execution fault ends the trial and stands in the episode. Between turns of a conversation the agent gets
+    `turn_settle` seconds to persist it, or less where it says that it has.
+    """
+    session_id = f"{random.getrandbits(128):032x}"
+    turns: list[Turn] = []
+    recorded: dict[str, Any] = {}
+    for position, round_ in enumerate(case.rounds):
+        asked = AgentInput(
+            session_id=session_id,
+            case=case,
+            trial=trial,
+            round=round_.round,
+            user_input=round_.user_input,
+            earlier=tuple(turns),
+        )
+        try:
+            if position and not await agent.settled(session_id):
+                await asyncio.sleep(turn_settle)
+            await pace.wait()
+            begun = time.perf_counter()
+            async with asyncio.timeout(turn_timeout):
+                answer = await agent.answer(asked)
+            measured = (time.perf_counter() - begun) * 1000
+        except (TimeoutError, AgentError) as error:
+            turns.append(Turn(round=round_.round, user_input=round_.user_input))
+            return Episode(session_id, turns, fault=fault_of(error, position + 1, turn_timeout), recorded=recorded)
+        recorded |= answer.recorded
+        turns.append(
+            Turn(
+                round=round_.round,
+                user_input=round_.user_input,
+                answer=answer.text,
+                trace=answer.trace,
+                response_latency_ms=answer.response_latency_ms if answer.replayed else measured,
+                time_to_first_token_ms=answer.time_to_first_token_ms,
+            )
+        )
+        pace.used(answer.trace)
+    return Episode(session_id, turns, recorded=recorded)
+
+
+_KINDS = (
+    (AgentTimeout, FaultKind.TIMEOUT),
+    (AgentUnreachable, FaultKind.UNREACHABLE),
+    (AgentProtocol, FaultKind.PROTOCOL),
+)
+
+
+def fault_of(error: TimeoutError | AgentError, turn: int, timeout: float) -> Fault:
+    """The fault that an error of the agent is."""
+    if isinstance(error, TimeoutError):
+        return Fault(FaultKind.TIMEOUT, f"no answer within {timeout:g} s", turn, retry_may_help=True)
+    kind = next((kind for known, kind in _KINDS if isinstance(error, known)), FaultKind.CRASH)
+    return Fault(kind, str(error), turn, error.retry_may_help, getattr(error, "retry_after", None))

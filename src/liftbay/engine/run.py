@@ -1,0 +1,114 @@
+"""Work through a plan: bounded concurrency, results as they are ready, cancel, and no trial twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+
+import msgspec
+
+from liftbay.domain.case import Case
+from liftbay.domain.episode import Episode, Evidence
+from liftbay.domain.plan import RunPlan
+from liftbay.domain.result import CaseResult, Outcome, RunRequest
+from liftbay.domain.vocabulary import VerdictStatus
+from liftbay.engine.attempt import attempt
+from liftbay.engine.judge import judge
+from liftbay.engine.pace import Pace
+from liftbay.errors import LiftbayError
+from liftbay.ports import Agent
+from liftbay.scoring.outcomes import decide
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A trial that ended; `conclude` makes its result.
+
+    Results are made many at a time: between two answers of the agent that takes twice as long, since the processor's
+    caches hold neither the one nor the other.
+    """
+
+    case: Case
+    trial: int
+    episode: Episode
+
+
+Sink = Callable[[Trial], Awaitable[None]]
+TrialKey = tuple[str, str, int]
+
+
+class Control:
+    """Lets another task stop a run, and says why it stopped."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+    def cancel(self, reason: str) -> None:
+        """Start no further trial; trials on their way end and are kept."""
+        self.reason = reason
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the run was told to stop."""
+        return self.reason is not None
+
+
+async def run(
+    cases: Iterable[Case],
+    agent: Agent,
+    request: RunRequest,
+    sink: Sink,
+    *,
+    done: Collection[TrialKey] = frozenset(),
+    control: Control | None = None,
+) -> None:
+    """Run every trial that is not in `done` and give each to `sink` when it has ended.
+
+    Raises what `sink` and the source of the cases raise; faults of the agent are results.
+    """
+    control = control or Control()
+    pace = Pace(
+        requests_per_minute=request.requests_per_minute,
+        tokens_per_minute=request.tokens_per_minute,
+        max_tokens=request.max_tokens,
+        max_cost=request.max_cost,
+        prices=request.prices,
+    )
+    waiting = _trials(cases, request.trials, done)
+
+    async def work() -> None:
+        for case, trial in waiting:
+            episode = await attempt(agent, case, trial, request, pace)
+            await sink(Trial(case, trial, episode))
+            if (spent := pace.exhausted) and not control.cancelled:
+                control.cancel(spent)
+            if control.cancelled:
+                return
+
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(request.concurrency):
+                workers.create_task(work())
+    except* LiftbayError as failed:
+        raise failed.exceptions[0] from None
+
+
+def _trials(cases: Iterable[Case], trials: int, done: Collection[TrialKey]) -> Iterator[tuple[Case, int]]:
+    for case in cases:
+        for trial in range(1, trials + 1):
+            if (case.dataset_type.value, case.id, trial) not in done:
+                yield case, trial
+
+
+def conclude(plan: RunPlan, case: Case, trial: int, episode: Episode, *, prerequisites: bool = True) -> CaseResult:
+    """The result of one trial: every verdict, and what the main metric makes of the case."""
+    main = plan.main[case.dataset_type]
+    verdicts = judge(
+        Evidence(case, episode), plan.metrics[case.dataset_type], main=main[0], prerequisites=prerequisites
+    )
+    metric, outcome = decide(main, verdicts)
+    decided_despite_fault = any(
+        verdict.metric == metric and verdict.status is VerdictStatus.FAIL for verdict in verdicts
+    )
+    if not episode.finished and not decided_despite_fault:
+        outcome = Outcome.UNDECIDED
+    return CaseResult(case=case, trial=trial, episode=episode, verdicts=verdicts, main_metric=metric, outcome=outcome)

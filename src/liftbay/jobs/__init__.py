@@ -1,0 +1,1 @@
+"""Runs as jobs: submit, work, cancel, resume, decide anew."""

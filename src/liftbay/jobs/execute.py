@@ -1,0 +1,109 @@
+"""Work a run off: what the store has already is skipped, so resuming is the same code as running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from liftbay.domain.case import Case
+from liftbay.domain.plan import RunPlan
+from liftbay.domain.result import CaseResult, RunRecord, RunState
+from liftbay.engine.run import Control, Trial, conclude, run
+from liftbay.errors import LiftbayError
+from liftbay.ports import Agent, RunStore
+from liftbay.stores.writer import ResultWriter
+
+
+class Observer(Protocol):
+    """Who watches a run, to show it."""
+
+    def started(self, record: RunRecord, done: int) -> None:
+        """Work begins; `done` trials are in the store already."""
+
+    def finished(self, result: CaseResult) -> None:
+        """A trial ended."""
+
+    def stopped(self, record: RunRecord) -> None:
+        """Work ended, however it ended; every finished trial is in the store."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def started(self, record: RunRecord, done: int) -> None:
+        """Nothing to show."""
+
+    def finished(self, result: CaseResult) -> None:
+        """Nothing to show."""
+
+    def stopped(self, record: RunRecord) -> None:
+        """Nothing to show."""
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+async def execute(
+    record: RunRecord,
+    plan: RunPlan,
+    cases: Iterable[Case],
+    agent: Agent,
+    store: RunStore,
+    observer: Observer,
+    control: Control,
+) -> RunRecord:
+    """Run every trial that is not in the store; returns the record as it ended.
+
+    On cancellation of the task, finished trials are kept and the run is marked as interrupted. Raises `StoreError`
+    where results cannot be kept, and what the cases raise.
+    """
+    done = await store.done(record.id)
+    record = msgspec.structs.replace(record, state=RunState.RUNNING, started=record.started or now(), ended=None)
+    await store.update_run(record)
+    prerequisites = record.request.prerequisites
+
+    def concluded(trials: Sequence[Trial]) -> list[CaseResult]:
+        results = [
+            _without_tool_definitions(conclude(plan, one.case, one.trial, one.episode, prerequisites=prerequisites))
+            for one in trials
+        ]
+        for result in results:
+            observer.finished(result)
+        return results
+
+    writer = ResultWriter(store, record.id, concluded)
+
+    observer.started(record, len(done))
+    state, error = RunState.FAILED, None
+    try:
+        await run(cases, agent, record.request, writer.add, done=done, control=control)
+        await writer.close()
+        state, error = (RunState.CANCELLED, control.reason) if control.cancelled else (RunState.FINISHED, None)
+    except asyncio.CancelledError:
+        state = RunState.INTERRUPTED
+        raise
+    except LiftbayError as failed:
+        error = str(failed)
+        raise
+    finally:
+        with contextlib.suppress(LiftbayError):  # where it failed, that is the error on its way
+            await writer.close()
+        record = msgspec.structs.replace(record, state=state, error=error, ended=now())
+        with contextlib.suppress(LiftbayError):  # a store that failed cannot be told so
+            await store.update_run(record)
+        observer.stopped(record)
+    return record
+
+
+def _without_tool_definitions(result: CaseResult) -> CaseResult:
+    """The result to keep: tool definitions are the same in every case of a dataset, and large."""
+    if result.case.tools is None:
+        return result
+    return msgspec.structs.replace(result, case=msgspec.structs.replace(result.case, tools=None))

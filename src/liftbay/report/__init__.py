@@ -1,0 +1,1 @@
+"""Builds one Report value from results; renderers make text and JSON of it."""

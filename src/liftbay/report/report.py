@@ -1,0 +1,127 @@
+"""The report as one value, ready to be rendered or sent; rates in 0..1, times in milliseconds."""
+
+from __future__ import annotations
+
+import html
+
+import msgspec
+
+from liftbay.domain.result import DatasetVersion, Outcome
+from liftbay.domain.verdict import Verdict
+from liftbay.domain.vocabulary import Basis, Bilingual, DatasetType, Module
+from liftbay.scoring.jmultiwoz_tc import ScoreLine
+from liftbay.scoring.percentiles import Distribution
+from liftbay.scoring.rates import Rate
+
+
+class Rates(msgspec.Struct, frozen=True, rename="camel"):
+    """The three figures of a rate, which always stand together."""
+
+    conditional: Rate
+    all_cases: Rate
+    coverage: Rate
+
+
+class MainReport(msgspec.Struct, frozen=True, rename="camel"):
+    """The scope's main metric, over the cases that it decides."""
+
+    metric: str
+    conditional: Rate
+    all_cases: Rate
+    coverage: Rate
+    reason: Bilingual
+
+
+class MetricReport(msgspec.Struct, frozen=True, rename="camel"):
+    """One metric: its rates, and why observations are missing from them."""
+
+    module: Module
+    basis: Basis
+    conditional: Rate
+    all_cases: Rate
+    coverage: Rate
+    passed: int
+    failed: int
+    scored: int
+    excluded: dict[str, int]  # by reason
+    errors: dict[str, int]  # by reason
+    not_applicable: dict[str, int]  # by reason
+    by_dataset: dict[DatasetType, Rates]
+    by_scene: dict[str, Rates]
+    confusion: dict[str, dict[str, int]] | None  # expected, then actual; None where labels make no sense
+    beside: dict[str, Rate]  # figures that the metric has beside its own, by name
+
+
+class ProbeReport(msgspec.Struct, frozen=True, rename="camel"):
+    """One cost or performance probe; with n = 0 it was not reported."""
+
+    unit: str
+    values: Distribution
+
+
+class CaseCounts(msgspec.Struct, frozen=True, rename="camel"):
+    """How the trials ended; excluded, erred and unfinished ones are the undecided, apart by reason."""
+
+    total: int
+    passed: int
+    failed: int
+    undecided: int
+    undecided_by_reason: dict[str, int]
+    by_dataset: dict[DatasetType, dict[Outcome, int]]
+
+
+class CaseLine(msgspec.Struct, frozen=True, rename="camel"):
+    """A case that deserves a look, with the verdicts that say why."""
+
+    dataset_type: DatasetType
+    id: str
+    trial: int
+    scene: str
+    user_input: str
+    answer: str
+    verdicts: list[Verdict]
+
+
+class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
+    """Calls of one tool over the whole run, as the traces report them."""
+
+    calls: int
+    succeeded: int
+    failed: int
+    unknown: int  # whether it succeeded was not reported
+
+
+class Report(msgspec.Struct, frozen=True, rename="camel"):
+    """What a run found."""
+
+    run: str
+    scope: str
+    agent: str
+    agent_version: str | None
+    state: str
+    error: str | None  # why it did not finish
+    pass_rate: Rate
+    main: MainReport
+    metrics: dict[str, MetricReport]
+    probes: dict[str, ProbeReport]
+    cases: CaseCounts
+    by_scene: dict[str, Rate]  # pass rate
+    tools: dict[str, ToolUse]
+    lucky_passes: list[CaseLine]  # passed, although a module metric failed
+    lucky_passes_total: int
+    failed_cases: list[CaseLine]
+    datasets: list[DatasetVersion]
+    missing_dataset_types: list[DatasetType]  # types of the scope without a case
+    trials: int
+    pass_at_k: list[float] | None  # k = 1 first; None with one trial a case
+    pass_hat_k: list[float] | None
+    jmultiwoz: list[ScoreLine] | None  # the benchmark's five lines, where the dataset is JMultiWOZ-TC
+
+    def __str__(self) -> str:
+        from liftbay.report.text import report_text  # noqa: PLC0415 - the renderer knows this module
+
+        return report_text(self)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        return f"<pre>{html.escape(str(self))}</pre>"

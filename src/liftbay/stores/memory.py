@@ -1,0 +1,79 @@
+"""Runs and results in memory, for notebooks and tests; gone with the process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from itertools import islice
+
+from liftbay.domain.result import CaseResult, RunRecord
+from liftbay.ports import ResultPage, ResultRow
+from liftbay.stores.faults import no_run, run_exists
+
+
+class MemoryStore:
+    """A `RunStore` that keeps what it is given, as it is."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, RunRecord] = {}
+        self._results: dict[str, dict[tuple[str, str, int], CaseResult]] = {}
+
+    async def add_run(self, run: RunRecord) -> None:
+        """Keep a new run."""
+        if run.id in self._runs:
+            raise run_exists(run.id)
+        self._runs[run.id] = run
+        self._results[run.id] = {}
+
+    async def update_run(self, run: RunRecord) -> None:
+        """Replace what is kept of a run."""
+        if run.id not in self._runs:
+            raise no_run(run.id)
+        self._runs[run.id] = run
+
+    async def run(self, run_id: str) -> RunRecord | None:
+        """A run, or None."""
+        return self._runs.get(run_id)
+
+    async def runs(self, *, limit: int = 50, offset: int = 0) -> list[RunRecord]:
+        """Runs, the newest first."""
+        oldest_first = sorted(self._runs.values(), key=lambda run: run.submitted)
+        return oldest_first[::-1][offset : offset + limit]
+
+    async def remove_run(self, run_id: str) -> bool:
+        """Forget a run and its results; False where there was none."""
+        self._results.pop(run_id, None)
+        return self._runs.pop(run_id, None) is not None
+
+    async def add_results(self, run_id: str, results: Iterable[CaseResult]) -> None:
+        """Keep finished trials, all or none; a trial that is kept already is left as it is."""
+        if run_id not in self._results:
+            raise no_run(run_id)
+        kept = self._results[run_id]
+        for result in results:
+            kept.setdefault(result.key, result)
+
+    async def done(self, run_id: str) -> set[tuple[str, str, int]]:
+        """The keys of the trials that are kept."""
+        return set(self._results.get(run_id, ()))
+
+    async def results(self, run_id: str) -> AsyncIterator[CaseResult]:
+        """All results of a run, in the order of dataset type, case and trial."""
+        kept = self._results.get(run_id, {})
+        for key in sorted(kept):
+            yield kept[key]
+
+    async def page(self, run_id: str, *, limit: int = 50, offset: int = 0) -> ResultPage:
+        """A page of results."""
+        kept = self._results.get(run_id, {})
+        rows = [
+            ResultRow(*key, result.case.scene_code, result.outcome, result.main_metric)
+            for key, result in islice(kept.items(), offset, offset + limit)
+        ]
+        return ResultPage(rows, len(kept))
+
+    async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
+        """One result with its trace, or None."""
+        return self._results.get(run_id, {}).get((dataset_type, case_id, trial))
+
+    async def close(self) -> None:
+        """Nothing to give back."""

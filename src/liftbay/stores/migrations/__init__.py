@@ -1,0 +1,1 @@
+"""The versions of the schema, for Alembic. Append only: what was released is never changed."""

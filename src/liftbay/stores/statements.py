@@ -1,0 +1,60 @@
+"""The SQL that both engines understand, over the tables of `schema`.
+
+Written out, since SQLAlchemy takes 0.2 s to import. Each parameter is used once, in order; `sqlite` gives them in
+SQLite's form.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+VERSION = "SELECT version_num FROM liftbay_version"
+
+ADD_RUN = "INSERT INTO runs (id, state, submitted, record) VALUES ($1, $2, $3, $4)"
+UPDATE_RUN = "UPDATE runs SET state = $1, submitted = $2, record = $3 WHERE id = $4"
+REMOVE_RUN = "DELETE FROM runs WHERE id = $1"
+RUN = "SELECT record FROM runs WHERE id = $1"
+RUNS = "SELECT record FROM runs ORDER BY submitted DESC, number DESC LIMIT $1 OFFSET $2"
+
+NUMBER_AND_COUNT = "SELECT number, results FROM runs WHERE id = $1"
+SET_COUNT = "UPDATE runs SET results = $1 WHERE number = $2"
+ADD_RESULT = (
+    "INSERT INTO results (dataset_type, case_id, trial, scene_code, outcome, main_metric, content, run, seq) "
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+)
+KEYS = "SELECT dataset_type, case_id, trial FROM results JOIN runs ON results.run = runs.number WHERE runs.id = $1"
+PAGE = (
+    "SELECT dataset_type, case_id, trial, scene_code, outcome, main_metric FROM results "
+    "WHERE run = $1 AND seq > $2 AND seq <= $3 ORDER BY seq"
+)
+RESULT = (
+    "SELECT content FROM results WHERE run = (SELECT number FROM runs WHERE id = $1) "
+    "AND dataset_type = $2 AND case_id = $3 AND trial = $4"
+)
+RESULTS_AFTER = (
+    "SELECT dataset_type, case_id, trial, content FROM results WHERE run = (SELECT number FROM runs WHERE id = $1) "
+    "AND (dataset_type, case_id, trial) > ($2, $3, $4) ORDER BY dataset_type, case_id, trial LIMIT $5"
+)
+
+
+@functools.cache
+def sqlite(statement: str) -> str:
+    """The statement with its parameters in SQLite's form."""
+    return re.sub(r"\$\d+", "?", statement)
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction of SQLite that writes: it holds as a whole or not at all."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
