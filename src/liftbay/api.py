@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from liftbay.domain.result import RunRequest
 from liftbay.domain.vocabulary import DatasetType, EvalMode
 from liftbay.engine.run import Control
-from liftbay.errors import InputError
+from liftbay.errors import InputError, RunError
 from liftbay.jobs.execute import Silent, execute
 from liftbay.jobs.prepare import prepare
 from liftbay.jobs.reporting import Counting, build_report
@@ -41,7 +41,11 @@ def run(
 
     Raises `LiftbayError` as the command does. In a running event loop use `run_async`.
     """
-    return asyncio.run(run_async(scope, agent, dataset=dataset, store=store, **options))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(run_async(scope, agent, dataset=dataset, store=store, **options))
+    raise RunError("an event loop is running here", remedy="await liftbay.run_async(...)")
 
 
 async def run_async(

@@ -31,9 +31,11 @@ def agent_of(specification: AgentLike) -> Agent:
             place=f"--agent {specification}",
             remedy="give python:module:callable or replay:FILE",
         )
-    if callable(specification) and not hasattr(specification, "answer"):
+    if hasattr(specification, "answer"):
+        return specification  # type: ignore[return-value]  # it has `answer`: an agent
+    if callable(specification):
         return PythonAgent(specification, getattr(specification, "__qualname__", repr(specification)))
-    return specification  # type: ignore[return-value]  # it has `answer`: an agent
+    raise InputError("this is no agent", place=repr(specification)[:80], remedy="give a function or a specification")
 
 
 async def store_of(url: str | None, *, create: bool = True) -> RunStore:

@@ -68,7 +68,7 @@ def test_in_japanese(tmp_path: Path) -> None:
     write_lines(tmp_path / "cases.jsonl", [BAD])
     result = liftbay("--lang", "ja", "datasets", "validate", "cases.jsonl", cwd=tmp_path)
     assert "対処: evalMode を E2E_REAL にしてください。" in result.stdout
-    assert "正常な用例: 0 件、エラー: 1 件、警告: 0 件" in result.stdout
+    assert "正常なケース: 0 件、エラー: 1 件、警告: 0 件" in result.stdout
 
 
 def test_braces_in_what_the_user_wrote_are_no_placeholders(tmp_path: Path) -> None:

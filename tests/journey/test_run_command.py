@@ -401,3 +401,43 @@ def test_it_does_not_go_on_without_a_dataset_type_that_it_began_with(project: Pa
         2,
         True,
     )
+
+
+def test_what_an_agent_prints_is_not_in_the_report(project: Path) -> None:
+    (project / "loud.py").write_text("print('import')\ndef answer(text):\n    print('answer')\n    return text\n")
+    result = liftbay("run", "--scope", "TOOL_CALL", "--agent", "python:loud:answer", "--json", cwd=project)
+    assert json.loads(result.stdout)["state"] == "finished"
+    assert "import" in result.stderr
+
+
+def test_why_an_agent_crashed_is_in_the_report(project: Path) -> None:
+    (project / "bad.py").write_text("class Own(BaseException): pass\ndef answer(text): raise Own('no keys left')\n")
+    options = ("--scope", "TOOL_CALL", "--agent", "python:bad:answer", "--retries", 0)
+    result = liftbay("run", *options, cwd=project)
+    assert result.returncode == 0
+    assert "for example TC-001 #1: the agent raised Own: no keys left" in result.stdout
+
+
+def test_one_process_works_on_a_run(project: Path) -> None:
+    (project / "slow.py").write_text("import time\ndef answer(text):\n    time.sleep(60)\n    return text\n")
+    options = ("run", "--scope", "TOOL_CALL", "--agent", "python:slow:answer")
+    with subprocess.Popen([*LIFTBAY, *options], cwd=project, env=environment(), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"4 trials" in process.stderr.readline()
+        for command in (("run", "--resume", "last"), ("runs", "rm", "last")):
+            result = liftbay(*command, cwd=project)
+            assert (result.returncode, "another process works on this run" in result.stderr) == (2, True)
+        process.kill()
+    assert liftbay("runs", "rm", "last", cwd=project).returncode == 0
+
+
+def test_an_agent_that_cannot_be_stopped_does_not_keep_the_command(project: Path) -> None:
+    (project / "stuck.py").write_text("import time\nasync def answer(text):\n    time.sleep(60)\n")
+    options = ("run", "--scope", "TOOL_CALL", "--agent", "python:stuck:answer")
+    with subprocess.Popen([*LIFTBAY, *options], cwd=project, env=environment(), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"4 trials" in process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 143

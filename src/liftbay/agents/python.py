@@ -61,7 +61,9 @@ class PythonAgent:
             if task is None or task.cancelling():
                 raise
             raise AgentCrash("the agent raised {why}", why=_shown(error)) from error  # nobody cancelled this trial
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise AgentCrash("the agent raised {why}", why=_shown(error)) from error
         return _answer(returned)
 
@@ -168,7 +170,10 @@ def _refuse_unknown_keys(answer: Mapping[Any, Any]) -> None:
 
 
 def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:_SHOWN]
+    try:
+        return f"{type(error).__name__}: {error}"[:_SHOWN]
+    except Exception:  # its own text may be what is broken
+        return type(error).__name__
 
 
 def python_agent(specification: str, root: Path | None = None) -> PythonAgent:
@@ -187,7 +192,7 @@ def python_agent(specification: str, root: Path | None = None) -> PythonAgent:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:  # a module may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
         raise InputError(
             "the function cannot be imported: {why}",
             place=place,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -102,8 +103,10 @@ def run(
         "max_cost": max_cost,
     }
 
-    async def work() -> Report | None:
+    async def work() -> Report | str:
+        # What an agent prints must not stand between the lines of the report.
         async with contextlib.AsyncExitStack() as opened:
+            opened.enter_context(contextlib.redirect_stdout(sys.stderr))
             if resume is None:
                 request = _request(scope or "", agent, choices)
                 return await _work(opened, request, None, store_url=store, skip_invalid=skip_invalid, dry_run=dry_run)
@@ -117,7 +120,7 @@ def run(
 
 
 def rescope(
-    run_id: Annotated[str, typer.Argument(help=tr("Id of the run."), metavar="RUN")],
+    run_id: Annotated[str, typer.Argument(help=tr("Id of the run, or `last` for the newest."), metavar="RUN")],
     scope: Annotated[str, typer.Argument(help=tr("The other scope."), metavar="SCOPE")],
     store: _Store = None,
     json_: _AsJson = False,
@@ -198,8 +201,8 @@ async def _work(
     store_url: str | None,
     skip_invalid: bool,
     dry_run: bool,
-) -> Report | None:
-    """Run, or go on; what can be wrong with the request is found before a store is made."""
+) -> Report | str:
+    """Run, or go on, or only say what would run; what can be wrong with the request is found before a store is made."""
     from liftbay.cli.run_display import RunDisplay, plan_text  # noqa: PLC0415
     from liftbay.engine.run import Control  # noqa: PLC0415
     from liftbay.jobs.estimate import estimate  # noqa: PLC0415
@@ -213,8 +216,7 @@ async def _work(
     prepared: Prepared = prepare(request, agent, skip_invalid=skip_invalid, resumed=resumed)
     if dry_run:
         store = await _store_if_there(opened, store_url)
-        typer.echo(plan_text(prepared, None if store is None else await estimate(store, prepared.record)))
-        return None
+        return plan_text(prepared, None if store is None else await estimate(store, prepared.record))
     store = await _opened_store(opened, store_url, create=True)
     if resumed is None:
         await store.add_run(prepared.record)
@@ -290,10 +292,11 @@ def _one_of(kind: Any, name: str, option: str) -> Any:
         ) from None
 
 
-def _show(report: Report | None, json_: bool) -> None:
+def _show(report: Report | str, json_: bool) -> None:
     from liftbay.cli.output import print_json  # noqa: PLC0415
 
-    if report is None:
+    if isinstance(report, str):
+        typer.echo(report)
         return
     if json_:
         print_json(report)

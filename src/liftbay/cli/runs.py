@@ -23,7 +23,7 @@ _LINES_AT_ONCE = 64
 
 runs = typer.Typer(help=tr("Runs that are kept: list, show, remove, export."), no_args_is_help=True)
 
-Run = Annotated[str, typer.Argument(help=tr("Id of the run."), metavar="RUN")]
+Run = Annotated[str, typer.Argument(help=tr("Id of the run, or `last` for the newest."), metavar="RUN")]
 Store = Annotated[
     str | None,
     typer.Option(
@@ -69,7 +69,8 @@ def show(run: Run, store: Store = None, json_: AsJson = False) -> None:
     from liftbay.cli.output import print_json  # noqa: PLC0415
 
     async def work(opened: RunStore) -> tuple[RunRecord, dict[str, int]]:
-        return await _record(opened, run), await _outcomes(opened, run)
+        record = await _record(opened, run)
+        return record, await _outcomes(opened, record.id)
 
     record, outcomes = _with_store(store, work)
     if json_:
@@ -82,12 +83,22 @@ def show(run: Run, store: Store = None, json_: AsJson = False) -> None:
 def rm(run: Run, store: Store = None) -> None:
     """Remove a run."""
 
-    async def work(opened: RunStore) -> None:
-        if not await opened.remove_run(run):
-            raise _no_run(run)
+    from liftbay.errors import InputError  # noqa: PLC0415
+    from liftbay.jobs.execute import is_worked_on  # noqa: PLC0415
 
-    _with_store(store, work)
-    typer.echo(tr("removed: {run}", run=run))
+    async def work(opened: RunStore) -> str:
+        record = await _record(opened, run)
+        if is_worked_on(record):
+            raise InputError(
+                "another process works on this run: {worker}",
+                place=record.id,
+                remedy="wait until it ends, or stop it",
+                worker=record.worker,
+            )
+        await opened.remove_run(record.id)
+        return record.id
+
+    typer.echo(tr("removed: {run}", run=_with_store(store, work)))
 
 
 @runs.command(help=tr("Write the results of a run with their traces as JSON Lines."))
@@ -104,8 +115,8 @@ def export(
     with asyncio.Runner() as runner:
         opened = runner.run(_open(store))
         try:
-            runner.run(_record(opened, run))
-            write_atomically(output, _lines(runner, opened.results(run)))
+            record = runner.run(_record(opened, run))
+            write_atomically(output, _lines(runner, opened.results(record.id)))
         finally:
             runner.run(opened.close())
     typer.echo(tr("written: {path}", path=output))
@@ -133,6 +144,9 @@ def _with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, 
 
 
 async def _record(opened: RunStore, run: str) -> RunRecord:
+    """The run of an id; `last` is the newest."""
+    if run == "last" and (newest := await opened.runs(limit=1)):
+        return newest[0]
     record = await opened.run(run)
     if record is None:
         raise _no_run(run)

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -36,8 +36,8 @@ class _StoreTable(msgspec.Struct, frozen=True):
 
 
 class _PricesTable(msgspec.Struct, frozen=True):
-    input_per_million: float
-    output_per_million: float
+    input_per_million: Annotated[float, msgspec.Meta(ge=0)]
+    output_per_million: Annotated[float, msgspec.Meta(ge=0)]
     currency: str = "USD"
 
 
@@ -48,6 +48,14 @@ class _Settings(msgspec.Struct, frozen=True):
     agent: _AgentTable = _AgentTable()
     store: _StoreTable = _StoreTable()
     prices: _PricesTable | None = None
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "project": _ProjectTable,
+    "agent": _AgentTable,
+    "store": _StoreTable,
+    "prices": _PricesTable,
+}
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -105,11 +113,10 @@ def _read_settings(file: DataFile) -> _Settings:
 
 
 def _refuse_unknown_keys(file: DataFile, values: Mapping[str, Any]) -> None:
-    tables = {field.name: field.type for field in msgspec.structs.fields(_Settings)}
     for table, content in values.items():
-        if table not in tables:
-            raise _unknown_key(file, table, list(tables))
-        known = [field.name for field in msgspec.structs.fields(tables[table])]
+        if table not in _TABLES:
+            raise _unknown_key(file, table, list(_TABLES))
+        known = [field.name for field in msgspec.structs.fields(_TABLES[table])]
         for key in content if isinstance(content, dict) else ():
             if key not in known:
                 raise _unknown_key(file, f"{table}.{key}", [f"{table}.{name}" for name in known])

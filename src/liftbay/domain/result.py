@@ -78,6 +78,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
     datasets: list[DatasetVersion] = []
     planned: int = 0  # trials
     error: str | None = None
+    worker: str | None = None  # the host and process that works on it
     liftbay: str = ""
 
 

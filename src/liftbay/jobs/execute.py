@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import os
+import socket
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -45,6 +47,25 @@ class Silent:
         """Nothing to show."""
 
 
+def this_process() -> str:
+    """What a run is marked with while this process works on it."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def is_worked_on(record: RunRecord) -> bool:
+    """Whether another process of this host works on the run; of other hosts nothing is known."""
+    host, _, process = (record.worker or "").rpartition(":")
+    if record.state is not RunState.RUNNING or host != socket.gethostname() or int(process) == os.getpid():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def now() -> str:
     """The time in UTC, ISO 8601."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
@@ -65,7 +86,9 @@ async def execute(
     where results cannot be kept, and what the cases raise.
     """
     done = await store.done(record.id)
-    record = msgspec.structs.replace(record, state=RunState.RUNNING, started=record.started or now(), ended=None)
+    record = msgspec.structs.replace(
+        record, state=RunState.RUNNING, started=record.started or now(), ended=None, worker=this_process()
+    )
     await store.update_run(record)
     prerequisites = record.request.prerequisites
 
@@ -95,7 +118,7 @@ async def execute(
     finally:
         with contextlib.suppress(LiftbayError):  # where it failed, that is the error on its way
             await writer.close()
-        record = msgspec.structs.replace(record, state=state, error=error, ended=now())
+        record = msgspec.structs.replace(record, state=state, error=error, ended=now(), worker=None)
         with contextlib.suppress(LiftbayError):  # a store that failed cannot be told so
             await store.update_run(record)
         observer.stopped(record)

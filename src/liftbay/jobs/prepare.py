@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import DatasetVersion, RunRecord, RunRequest, RunState
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.errors import InputError
-from liftbay.jobs.execute import now
+from liftbay.jobs.execute import is_worked_on, now
 from liftbay.ports import Agent, RecordedAgent
 
 
@@ -82,6 +83,13 @@ def prepare(
             types=", ".join(counts),
         )
     if resumed is not None:
+        if is_worked_on(resumed):
+            raise InputError(
+                "another process works on this run: {worker}",
+                place=resumed.id,
+                remedy="wait until it ends, or stop it",
+                worker=resumed.worker,
+            )
         _refuse_other_datasets(resumed, versions)
     record = resumed or RunRecord(
         id=_run_id(),
@@ -111,13 +119,27 @@ def _count(source: Datasets | list[Case], type_: DatasetType, request: RunReques
     return sum(1 for _ in _selected(source, type_, request))
 
 
-_LEAST = {"limit": 1, "trials": 1, "concurrency": 1, "timeout": 0.001, "retries": 0, "retry_wait": 0, "turn_settle": 0}
+_LEAST: dict[str, float] = {
+    "limit": 1,
+    "trials": 1,
+    "concurrency": 1,
+    "timeout": 0.001,
+    "retries": 0,
+    "retry_wait": 0,
+    "turn_settle": 0,
+    "requests_per_minute": 0.001,
+    "tokens_per_minute": 0.001,
+    "max_cost": 0,
+    "max_tokens": 1,
+}
 
 
 def _refuse_nonsense(request: RunRequest) -> None:
     """Options from Python come as they are; those of the command line are checked before."""
     for name, least in _LEAST.items():
         value = getattr(request, name)
+        if value is not None and not math.isfinite(value):
+            raise InputError("{name} is not a number", place=name, remedy="give a number", name=name)
         if value is not None and value < least:
             raise InputError("{name} is at least {least}, not {value}", place=name, name=name, least=least, value=value)
 

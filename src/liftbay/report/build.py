@@ -70,6 +70,7 @@ class ReportBuilder:
         self._scene_passes: dict[str, RateTally] = defaultdict(RateTally)
         self._outcomes: Counter[tuple[DatasetType, Outcome]] = Counter()
         self._undecided: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
         self._probes: dict[str, array[float]] = {probe: array("d") for probe in plan.probes}
         self._readers = [(probe_reader(probe, self._prices), values) for probe, values in self._probes.items()]
         self._tools: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -155,6 +156,7 @@ class ReportBuilder:
         self._outcomes[case.dataset_type, outcome] += 1
         if outcome is Outcome.UNDECIDED:
             self._undecided[_why_undecided(result)] += 1
+            self._examples.setdefault(_why_undecided(result), _example(result))
         else:
             passed = float(outcome is Outcome.PASSED)
             self._passes.add(cluster, passed, 1, shared=shared)
@@ -257,6 +259,7 @@ class ReportBuilder:
             failed=by_outcome[Outcome.FAILED],
             undecided=by_outcome[Outcome.UNDECIDED],
             undecided_by_reason=dict(self._undecided.most_common()),
+            undecided_examples=self._examples,
             by_dataset=by_dataset,
         )
 
@@ -342,6 +345,11 @@ def _why_undecided(result: CaseResult) -> str:
     if main is None:
         return "no main verdict"
     return main.reason or main.status.value
+
+
+def _example(result: CaseResult) -> str:
+    fault = result.episode.fault
+    return f"{result.case.id} #{result.trial}" + (f": {_shortened(fault.message)}" if fault else "")
 
 
 def _line(result: CaseResult, verdicts: list[Verdict]) -> CaseLine:

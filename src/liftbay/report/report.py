@@ -67,6 +67,7 @@ class CaseCounts(msgspec.Struct, frozen=True, rename="camel"):
     failed: int
     undecided: int
     undecided_by_reason: dict[str, int]
+    undecided_examples: dict[str, str]  # by reason: the first case, and what was said
     by_dataset: dict[DatasetType, dict[Outcome, int]]
 
 

@@ -83,7 +83,10 @@ def _cases(report: Report) -> str:
     )
     reasons = "; ".join(f"{in_language(reason)}: {count}" for reason, count in cases.undecided_by_reason.items())
     main = tr("main metric: {metric}: {reason}", metric=report.main.metric, reason=text_of(report.main.reason))
-    return f"{line}{f' ({reasons})' if reasons else ''}\n{main}"
+    examples = [
+        "  " + tr("for example {example}", example=_short(example)) for example in cases.undecided_examples.values()
+    ]
+    return "\n".join((f"{line}{f' ({reasons})' if reasons else ''}", *examples, main))
 
 
 def _quality(report: Report) -> str:

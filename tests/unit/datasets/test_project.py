@@ -10,6 +10,7 @@ import pytest
 from liftbay.datasets.cases import check_cases, load_cases
 from liftbay.datasets.project import Project, find_project
 from liftbay.datasets.sources import find_sources
+from liftbay.domain.prices import Prices
 from liftbay.errors import InputError
 
 CASE = json.dumps({"id": "A-1", "datasetType": "AMBIGUOUS_INTENT", "userInput": "x"})
@@ -129,3 +130,12 @@ def test_a_path_without_cases(tmp_path: Path, path: str, message: str, remedy: s
         check_cases([str(tmp_path / path)], find_project(tmp_path))
     assert caught.value.place == str(tmp_path / path)
     assert remedy in (caught.value.remedy or "").format(**caught.value.values)
+
+
+def test_prices(tmp_path: Path) -> None:
+    (tmp_path / "liftbay.toml").write_text("[prices]\ninput_per_million = 1\noutput_per_million = 2.5\n")
+    assert find_project(tmp_path).prices == Prices(1.0, 2.5, "USD")
+    for wrong in ("input_per_million = 1", "input_per_million = -1\noutput_per_million = 1", "inputs = 1"):
+        (tmp_path / "liftbay.toml").write_text(f"[prices]\n{wrong}\n")
+        with pytest.raises(InputError):
+            find_project(tmp_path)

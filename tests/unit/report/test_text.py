@@ -103,7 +103,7 @@ def test_a_notebook_shows_the_same_text() -> None:
 def keys_of(value: Any, path: str = "") -> Iterator[str]:
     """Every key below a value with its path; keys that are data (ids, labels, reasons) are shown as *."""
     data = {"metrics", "probes", "byScene", "byDataset", "tools", "excluded", "errors", "notApplicable"}
-    data |= {"confusion", "beside", "undecidedByReason"}
+    data |= {"confusion", "beside", "undecidedByReason", "undecidedExamples"}
     if isinstance(value, dict):
         for key, inner in value.items():
             last = path.rpartition(".")[2]
