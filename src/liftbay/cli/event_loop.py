@@ -16,7 +16,7 @@ from liftbay.cli.main import Terminated
 Result = TypeVar("Result")
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIGNALLED = 128  # what a shell adds to the number of the signal that ended a process
-_NEW_OBJECTS = 20_000  # between two collections; those of many trials are alive at once, and none is garbage
+_NEW_OBJECTS = 3_000  # between two collections; those of many trials are alive at once, and none is garbage
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
