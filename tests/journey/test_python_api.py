@@ -113,7 +113,7 @@ def test_options_are_those_of_the_command(cases: Path) -> None:
         ("MULTI_TURN", {}, "the scope MULTI_TURN has no case to run"),
         ("TOOL", {"dataset_types": ["NOTHING"]}, "there is no NOTHING"),
         ("TOOL", {"eval_mode": "REAL"}, "there is no REAL"),
-        ("TOOL", {"eval_mode": "E2E_MOCK"}, "the scope TOOL has no case to run"),
+        ("TOOL", {"eval_mode": "E2E_MOCK"}, "the scope TOOL has no case of the mode E2E_MOCK to run"),
         ("TOOL", {"concurrency": 0}, "concurrency is at least 1, not 0"),
         ("TOOL", {"trials": 0}, "trials is at least 1, not 0"),
         ("TOOL", {"limit": -1}, "limit is at least 1, not -1"),

@@ -39,6 +39,16 @@ class PythonAgent:
             getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
         )
         self._wanted = _wanted_parameters(function)
+        try:
+            inspect.signature(function).bind("", **dict.fromkeys(self._wanted & _PARAMETERS.keys()))
+        except TypeError as error:
+            raise InputError(
+                "the function cannot be called with the user's input alone: {why}",
+                place=name,
+                remedy="take the user's input first, and of the others only: {names}",
+                why=error,
+                names=", ".join(_PARAMETERS),
+            ) from None
 
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """Call the function; whatever it raises is a fault of the agent."""

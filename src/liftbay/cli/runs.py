@@ -116,7 +116,8 @@ def export(
         opened = runner.run(_open(store))
         try:
             record = runner.run(_record(opened, run))
-            write_atomically(output, _lines(runner, opened.results(record.id)))
+            elsewhere = "choose another file with --output"
+            write_atomically(output, _lines(runner, opened.results(record.id)), elsewhere)
         finally:
             runner.run(opened.close())
     typer.echo(tr("written: {path}", path=output))

@@ -59,9 +59,12 @@ def make_folder(path: Path, elsewhere: str = _ELSEWHERE) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write the pieces to `path`, which then holds all of them or is as it was before."""
-    with writing(path):
+def write_atomically(path: Path, pieces: Iterable[bytes], elsewhere: str = _ELSEWHERE) -> None:
+    """Write the pieces to `path`, which then holds all of them or is as it was before.
+
+    `elsewhere` is the remedy where no file can be there.
+    """
+    with writing(path, elsewhere):
         handle, name = part_file(path)
         try:
             with os.fdopen(handle, "wb", buffering=1 << 20) as stream:

@@ -76,11 +76,14 @@ def prepare(
     missing = [type_ for type_, count in counts.items() if not count]
     if len(missing) == len(counts):
         raise InputError(
-            "the scope {scope} has no case to run: it needs {types}",
+            "the scope {scope} has no case to run: it needs {types}"
+            if request.eval_mode is None
+            else "the scope {scope} has no case of the mode {mode} to run: it needs {types}",
             place=", ".join(request.dataset) or "datasets/",
             remedy="name datasets with --dataset, or put them into the project's datasets folder",
             scope=request.scope,
             types=", ".join(counts),
+            mode=request.eval_mode,
         )
     if resumed is not None:
         if is_worked_on(resumed):

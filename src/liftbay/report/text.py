@@ -10,7 +10,7 @@ from liftbay.domain.vocabulary import Module, VerdictStatus
 from liftbay.language import in_language, language, tr
 from liftbay.report.jmultiwoz_table import score_lines_table
 from liftbay.report.report import CaseLine, MetricReport, Report
-from liftbay.report.table import table
+from liftbay.report.table import printable, table
 from liftbay.scoring.percentiles import Distribution
 from liftbay.scoring.rates import Rate
 
@@ -193,7 +193,7 @@ def _scenes(report: Report) -> str:
 def _case(case: CaseLine) -> str:
     reasons = "; ".join(_verdict(verdict.metric, verdict.reason) for verdict in case.verdicts)
     return (
-        f"  {case.dataset_type.value} {case.id} #{case.trial}: {reasons}\n"
+        f"  {case.dataset_type.value} {_short(case.id)} #{case.trial}: {reasons}\n"
         f"    {tr('user')}: {_short(case.user_input)}\n    {tr('agent')}: {_short(case.answer)}"
     )
 
@@ -203,7 +203,7 @@ def _verdict(metric: str, reason: str | None) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _TEXT_SHOWN else line[:_TEXT_SHOWN] + "…"
 
 

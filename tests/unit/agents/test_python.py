@@ -346,11 +346,6 @@ class TestRaising:
             await answered(answer)
         assert len(str(caught.value)) < 400
 
-    @synchronous
-    async def test_a_function_that_cannot_be_called_so_is_a_crash(self) -> None:
-        with pytest.raises(AgentCrash, match="takes 0 positional arguments"):
-            await answered(lambda: "x")
-
 
 class TestNaming:
     @pytest.fixture(autouse=True)
@@ -404,3 +399,11 @@ class TestNaming:
         (tmp_path / "naming_three.py").write_text("reply = 'hello'\n")
         with pytest.raises(InputError, match="this is not callable"):
             python_agent("naming_three:reply")
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: "", lambda text, other: "", lambda *, user_input: "", lambda text, other, trial: ""]
+)
+def test_a_function_that_cannot_be_called_is_refused_before_the_run(function: Callable[..., str]) -> None:
+    with pytest.raises(InputError, match="cannot be called"):
+        PythonAgent(function, "f")

@@ -16,6 +16,7 @@ from liftbay.domain.episode import FaultKind
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.language import use_language
 from liftbay.report.report import Report
+from liftbay.report.table import table
 
 BF = DatasetType.BASIC_FUNCTION
 RATE = {"value", "low", "high", "n"}
@@ -144,3 +145,9 @@ def test_what_scripts_may_rely_on() -> None:
     assert isinstance(found["passAtK"], list)
     assert isinstance(found["passHatK"], list)
     assert json.loads(msgspec.json.encode(a_report()))["passHatK"] is None
+
+
+def test_what_acts_on_a_terminal_is_not_printed() -> None:
+    shown = table(("name", "n"), [("a\x1b[31m\x00\u202eb\nc", "1")])
+    assert shown.splitlines()[1] == "a\ufffd[31m\ufffd\ufffdb\ufffdc  1"
+    assert len(shown.splitlines()) == 2
