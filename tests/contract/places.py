@@ -80,5 +80,4 @@ def a_result(
         verdicts=[passed("tool_call_accuracy", expected=arguments, actual=arguments), passed("routing_accuracy")],
         main_metric="tool_call_accuracy",
         outcome=outcome,
-        probes={"response_latency": 200.0, "input_tokens": None},
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from liftbay.cli.options import AsJson
 from liftbay.cli.output import print_json
 from liftbay.language import tr
 
@@ -22,7 +23,7 @@ def catalog(
     name: Annotated[
         str | None, typer.Argument(help=tr("A row of the table, shown with all that is known of it."), metavar="NAME")
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))] = False,
+    json_: AsJson = False,
 ) -> None:
     """Print the catalog."""
     from liftbay.catalog.rows import tables  # noqa: PLC0415

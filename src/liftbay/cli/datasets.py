@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from liftbay.cli.options import AsJson
 from liftbay.language import tr
 
 datasets = typer.Typer(help=tr("The cases that an agent is evaluated on."), no_args_is_help=True)
@@ -26,7 +27,7 @@ def validate(
             metavar="[PATH]...",
         ),
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))] = False,
+    json_: AsJson = False,
 ) -> None:
     """Validate datasets."""
     from liftbay.cli import datasets_text  # noqa: PLC0415

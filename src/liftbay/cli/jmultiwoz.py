@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liftbay.cli.options import AsJson
 from liftbay.cli.output import print_json
 from liftbay.language import tr
 
@@ -35,7 +36,6 @@ Tools = Annotated[Path | None, _path(tr("Tool definitions. Default: tools.json."
 Input = Annotated[Path | None, _path(tr("Inputs. Default: jmultiwoz_tc_input.jsonl."), "--input")]
 Ground = Annotated[Path | None, _path(tr("Right answers. Default: jmultiwoz_tc_ground.jsonl."))]
 OutputDir = Annotated[Path, _path(tr("Folder for the files that are written; made if missing."))]
-AsJson = Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))]
 
 
 @jmultiwoz.command(help=tr("Ask an OpenAI-compatible endpoint for every input; resumes where it was stopped."))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liftbay.cli.options import AsJson, RunId, StoreUrl
 from liftbay.language import tr
 
 if TYPE_CHECKING:
@@ -15,17 +16,6 @@ if TYPE_CHECKING:
     from liftbay.jobs.prepare import Prepared
     from liftbay.ports import Agent, RunStore
     from liftbay.report.report import Report
-
-_Store = Annotated[
-    str | None,
-    typer.Option(
-        help=tr(
-            "Where runs are kept: sqlite:///PATH or postgresql://USER@HOST/DATABASE. Default: the project's store."
-        ),
-        metavar="URL",
-    ),
-]
-_AsJson = Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))]
 
 
 def run(
@@ -70,7 +60,7 @@ def run(
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help=tr("Run the good cases of files that have bad ones."))
     ] = False,
-    store: _Store = None,
+    store: StoreUrl = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -78,7 +68,7 @@ def run(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=tr("Say what would run, and ask nobody."))] = False,
-    json_: _AsJson = False,
+    json_: AsJson = False,
 ) -> None:
     """Run a scope against an agent."""
     from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415
@@ -120,10 +110,10 @@ def run(
 
 
 def rescope(
-    run_id: Annotated[str, typer.Argument(help=tr("Id of the run, or `last` for the newest."), metavar="RUN")],
+    run_id: RunId,
     scope: Annotated[str, typer.Argument(help=tr("The other scope."), metavar="SCOPE")],
-    store: _Store = None,
-    json_: _AsJson = False,
+    store: StoreUrl = None,
+    json_: AsJson = False,
 ) -> None:
     """Decide a finished run anew under another scope."""
     from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415

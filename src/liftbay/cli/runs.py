@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from liftbay.cli.options import AsJson, RunId, StoreUrl
 from liftbay.language import tr
 
 if TYPE_CHECKING:
@@ -23,22 +24,10 @@ _LINES_AT_ONCE = 64
 
 runs = typer.Typer(help=tr("Runs that are kept: list, show, remove, export."), no_args_is_help=True)
 
-Run = Annotated[str, typer.Argument(help=tr("Id of the run, or `last` for the newest."), metavar="RUN")]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        help=tr(
-            "Where runs are kept: sqlite:///PATH or postgresql://USER@HOST/DATABASE. Default: the project's store."
-        ),
-        metavar="URL",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help=tr("Print JSON, for scripts."))]
-
 
 @runs.command("list", help=tr("List runs, the newest first."))
 def list_(
-    store: Store = None,
+    store: StoreUrl = None,
     limit: Annotated[int, typer.Option(help=tr("At most so many."), min=1)] = 50,
     json_: AsJson = False,
 ) -> None:
@@ -64,7 +53,7 @@ def list_(
 
 
 @runs.command(help=tr("Show a run: its state, what was asked for, and how its trials ended."))
-def show(run: Run, store: Store = None, json_: AsJson = False) -> None:
+def show(run: RunId, store: StoreUrl = None, json_: AsJson = False) -> None:
     """Show a run."""
     from liftbay.cli.output import print_json  # noqa: PLC0415
 
@@ -80,21 +69,14 @@ def show(run: Run, store: Store = None, json_: AsJson = False) -> None:
 
 
 @runs.command(help=tr("Remove a run and its results."))
-def rm(run: Run, store: Store = None) -> None:
+def rm(run: RunId, store: StoreUrl = None) -> None:
     """Remove a run."""
 
-    from liftbay.errors import InputError  # noqa: PLC0415
-    from liftbay.jobs.execute import is_worked_on  # noqa: PLC0415
+    from liftbay.jobs.execute import refuse_if_worked_on  # noqa: PLC0415
 
     async def work(opened: RunStore) -> str:
         record = await _record(opened, run)
-        if is_worked_on(record):
-            raise InputError(
-                "another process works on this run: {worker}",
-                place=record.id,
-                remedy="wait until it ends, or stop it",
-                worker=record.worker,
-            )
+        refuse_if_worked_on(record)
         await opened.remove_run(record.id)
         return record.id
 
@@ -103,9 +85,9 @@ def rm(run: Run, store: Store = None) -> None:
 
 @runs.command(help=tr("Write the results of a run with their traces as JSON Lines."))
 def export(
-    run: Run,
+    run: RunId,
     output: Annotated[Path, typer.Option(help=tr("File to write; replaced if it is there."), metavar="FILE")],
-    store: Store = None,
+    store: StoreUrl = None,
 ) -> None:
     """Export a run."""
     import asyncio  # noqa: PLC0415
@@ -124,10 +106,9 @@ def export(
 
 
 async def _open(url: str | None) -> RunStore:
-    from liftbay.datasets.project import find_project  # noqa: PLC0415
-    from liftbay.stores.open import open_store  # noqa: PLC0415
+    from liftbay.wiring import store_of  # noqa: PLC0415
 
-    return await open_store(url or find_project(Path.cwd()).store_url, create=False)
+    return await store_of(url, create=False)
 
 
 def _with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T]]) -> T:

@@ -91,7 +91,6 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     verdicts: list[Verdict]
     main_metric: str
     outcome: Outcome
-    probes: dict[str, float | None] = {}  # None: not reported
 
     @property
     def key(self) -> tuple[str, str, int]:

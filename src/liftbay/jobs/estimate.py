@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import msgspec
 
 from liftbay.domain.prices import Prices
@@ -50,9 +48,9 @@ async def estimate(store: RunStore, record: RunRecord) -> Estimate | None:
 
 async def _last_run(store: RunStore, record: RunRecord) -> RunRecord | None:
     runs = await store.runs(limit=_RUNS_LOOKED_AT)
-    finished = (run for run in runs if run.state is RunState.FINISHED and run.agent_name == record.agent_name)
-    same_scope, others = itertools.tee(finished)
-    return next((run for run in same_scope if run.request.scope == record.request.scope), None) or next(others, None)
+    finished = [run for run in runs if run.state is RunState.FINISHED and run.agent_name == record.agent_name]
+    same_scope = [run for run in finished if run.request.scope == record.request.scope]
+    return next(iter(same_scope or finished), None)
 
 
 def _cost(sample: list[CaseResult], prices: Prices | None, planned: int) -> float | None:

@@ -16,7 +16,7 @@ from liftbay.domain.case import Case
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import CaseResult, RunRecord, RunState
 from liftbay.engine.run import Control, Trial, conclude, run
-from liftbay.errors import LiftbayError
+from liftbay.errors import InputError, LiftbayError
 from liftbay.ports import Agent, RunStore
 from liftbay.stores.writer import ResultWriter
 
@@ -64,6 +64,17 @@ def is_worked_on(record: RunRecord) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def refuse_if_worked_on(record: RunRecord) -> None:
+    """Raise `InputError` where another process works on the run."""
+    if is_worked_on(record):
+        raise InputError(
+            "another process works on this run: {worker}",
+            place=record.id,
+            remedy="wait until it ends, or stop it",
+            worker=record.worker,
+        )
 
 
 def now() -> str:

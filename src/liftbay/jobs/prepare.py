@@ -20,7 +20,7 @@ from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import DatasetVersion, RunRecord, RunRequest, RunState
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.errors import InputError
-from liftbay.jobs.execute import is_worked_on, now
+from liftbay.jobs.execute import now, refuse_if_worked_on
 from liftbay.ports import Agent, RecordedAgent
 
 
@@ -86,13 +86,7 @@ def prepare(
             mode=request.eval_mode,
         )
     if resumed is not None:
-        if is_worked_on(resumed):
-            raise InputError(
-                "another process works on this run: {worker}",
-                place=resumed.id,
-                remedy="wait until it ends, or stop it",
-                worker=resumed.worker,
-            )
+        refuse_if_worked_on(resumed)
         _refuse_other_datasets(resumed, versions)
     record = resumed or RunRecord(
         id=_run_id(),

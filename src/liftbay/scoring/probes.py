@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from liftbay.domain.episode import Episode, Turn
 from liftbay.domain.prices import Prices
@@ -50,26 +50,11 @@ _PERFORMANCE: dict[str, Callable[[Turn], list[float | None]]] = {
 }
 
 
-def probe_values(probe: str, episode: Episode, mode: EvalMode, prices: Prices | None = None) -> list[float]:
-    """The values of a probe in one episode: one for a cost, one a turn or call for a performance probe.
+def probe_reader(probe: str, prices: Prices | None = None) -> Callable[[Episode, EvalMode], Sequence[float]]:
+    """What reads the values of a probe from an episode: one for a cost, one a turn or call for a performance probe.
 
     `tool_call_latency` is measured in E2E_REAL only: a mock's latency is nobody's.
     """
-    if probe in _COST or probe == "cost":
-        read = _COST.get(probe) or (lambda trace: cost_of(trace, prices))
-        values = [value for turn in episode.turns if turn.trace and (value := read(turn.trace)) is not None]
-        return [float(sum(values))] if values else []
-    if probe == "tool_call_latency" and mode is EvalMode.E2E_MOCK:
-        return []
-    return _present(value for turn in episode.turns for value in _PERFORMANCE[probe](turn))
-
-
-def _present(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def probe_reader(probe: str, prices: Prices | None = None) -> Callable[[Episode, EvalMode], Sequence[float]]:
-    """`probe_values` of one probe, to be read from many episodes."""
     if probe in _COST or probe == "cost":
         read = _COST.get(probe) or (lambda trace: cost_of(trace, prices))
 
