@@ -14,12 +14,13 @@ from liftbay.domain.vocabulary import DatasetType, EvalMode
 from liftbay.engine.run import Control
 from liftbay.errors import InputError, RunError
 from liftbay.jobs.execute import Silent, execute
-from liftbay.jobs.prepare import prepare
+from liftbay.jobs.prepare import prepare, with_version
 from liftbay.jobs.reporting import Counting, build_report
 from liftbay.report.report import Report
 from liftbay.stores.memory import MemoryStore
 from liftbay.stores.open import open_store
-from liftbay.wiring import AgentLike, agent_of
+from liftbay.wiring.agents import AgentLike, agent_of
+from liftbay.wiring.surroundings import started
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -58,23 +59,28 @@ async def run_async(
 ) -> Report:
     """`run`, to be awaited."""
     async with contextlib.AsyncExitStack() as opened:
-        used = agent_of(agent)
-        opened.push_async_callback(used.close)
+        wired = agent_of(agent, connections=options.get("concurrency", 3))
+        opened.push(wired.opened)
+        opened.push_async_callback(wired.agent.close)  # even where it is never started
         named = [dataset] if isinstance(dataset, str | Path) else dataset
         request = RunRequest(
             scope=scope,
-            agent=agent if isinstance(agent, str) else used.name,
+            agent=agent if isinstance(agent, str) else wired.agent.name,
             dataset=[str(path) for path in named],
             dataset_types=[_one_of(DatasetType, name) for name in options.pop("dataset_types", ())],
             eval_mode=None if (mode := options.pop("eval_mode", None)) is None else _one_of(EvalMode, mode),
             **options,
         )
-        prepared = prepare(request, used)
+        prepared = prepare(request, wired.agent)
         kept = MemoryStore() if store is None else await open_store(store)
         opened.push_async_callback(kept.close)
-        await kept.add_run(prepared.record)
-        counting = Counting(Silent(), prepared.record, prepared.plan)
-        record = await execute(prepared.record, prepared.plan, prepared.cases(), used, kept, counting, Control())
+        instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
+        record = with_version(prepared.record, wired.agent)
+        await kept.add_run(record)
+        counting = Counting(Silent(), record, prepared.plan)
+        record = await execute(
+            record, prepared.plan, prepared.cases(), wired.agent, kept, counting, Control(), instruments
+        )
         return await build_report(kept, record, prepared.plan, counted=counting.builder)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -10,8 +12,86 @@ import msgspec
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Turn
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
-from liftbay.domain.trace import EvalTrace
+from liftbay.domain.spans import Span, SpanCounts
+from liftbay.domain.trace import EvalTrace, ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType
+
+
+class Intercepted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool call is answered with in place of the real tool."""
+
+    result: Any = None
+    error: str | None = None
+    latency_ms: float = 0.0  # to wait before the answer is given
+    unmocked: bool = False  # no mock answers this call: a visible fault of the case
+
+
+class TrialTools(Protocol):
+    """The tools of one trial: in E2E_MOCK its mock data answers, in E2E_REAL the call passes through."""
+
+    endpoint: str | None  # the address where an agent in another process may have its calls answered
+    mcp_endpoint: str | None  # the address of the MCP server that liftbay stands in for
+
+    def intercept(self, name: str, arguments: dict[str, Any]) -> Intercepted | None:
+        """What the call is answered with; None: ask the real tool."""
+
+    def record(self, call: ToolCallRecord) -> None:
+        """Note a call that was made, however it was answered."""
+
+    def taken(self) -> list[ToolCallRecord]:
+        """The calls that were noted since this was last asked, in their order."""
+
+
+class ToolInterceptor(Protocol):
+    """Stands before the tools of an agent."""
+
+    def open(self, session_id: str, case: Case) -> AbstractContextManager[TrialTools]:
+        """The tools of a trial, while it lasts; code that runs in this context finds them."""
+
+    unassigned: int  # calls that belonged to no open trial
+
+    async def close(self) -> None:
+        """Give back what it holds."""
+
+
+class TurnSpans(msgspec.Struct, frozen=True):
+    """The spans of one turn, and what they say; `trace` is None where there were none."""
+
+    trace: EvalTrace | None
+    spans: list[Span]
+
+
+class TraceSource(Protocol):
+    """Where spans arrive and find their trial."""
+
+    endpoint: str | None  # the address for exporters that send traces
+
+    def begin(self, session_id: str, round_: int) -> str:
+        """A turn begins: the `traceparent` to send with it."""
+
+    def inside(self, traceparent: str) -> AbstractContextManager[None]:
+        """Spans that code in this context starts belong to the turn."""
+
+    async def collect(self, session_id: str) -> list[TurnSpans]:
+        """One item a turn, in order, when all spans are there or waiting is over; the session is forgotten."""
+
+    def forget(self, session_id: str) -> None:
+        """Nobody will collect this session: the try failed and another is made."""
+
+    @property
+    def counts(self) -> SpanCounts:
+        """What became of the spans so far."""
+
+    async def close(self) -> None:
+        """Stop listening."""
+
+
+class SpanOrigin(StrEnum):
+    """How an agent's spans reach liftbay."""
+
+    NONE = "none"
+    IN_PROCESS = "in_process"  # from OpenTelemetry in this process
+    OTLP = "otlp"  # exported to the receiver
 
 
 class AgentInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +103,8 @@ class AgentInput(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     user_input: str
     earlier: Sequence[Turn]  # of the same session
+    traceparent: str | None = None  # W3C trace context, where spans are asked for
+    tools: TrialTools | None = None
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -44,6 +126,13 @@ class Agent(Protocol):
 
     name: str
     version: str | None
+    spans: SpanOrigin
+
+    async def start(self) -> None:
+        """Get ready to answer: connect, start a process, wait until it is ready. Called once, before the first turn.
+
+        Raises `AgentError` or `InputError` where that cannot be.
+        """
 
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """Answer one turn of a session."""
@@ -63,6 +152,26 @@ class RecordedAgent(Agent, Protocol):
 
     def cases(self, dataset_type: DatasetType) -> list[Case] | None:
         """The recorded tasks as cases, or None where a dataset must give them."""
+
+
+@runtime_checkable
+class PublishingAgent(Agent, Protocol):
+    """An agent that can be told to publish a changed Skill while it runs."""
+
+    publishes_skills: bool  # whether its file says how
+
+    async def hot_update_latency(self, ask: Callable[[str], Awaitable[EvalTrace | None]]) -> float | None:
+        """Publish one and ask until it is in effect: milliseconds, or None where it never was.
+
+        `ask` sends a user's input in a new session and returns its trace.
+        """
+
+
+@runtime_checkable
+class LoadingAgent(Agent, Protocol):
+    """An agent that loads tools from elsewhere when it starts."""
+
+    load_faults: dict[str, str]  # by the name of what could not be loaded: why
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -108,13 +217,13 @@ class RunStore(Protocol):
         """The keys of the trials that are kept."""
 
     def results(self, run_id: str) -> AsyncIterator[CaseResult]:
-        """All results of a run with their traces, streamed, in the order of dataset type, case and trial."""
+        """All results of a run with their traces but without spans, streamed, ordered by type, case and trial."""
 
     async def page(self, run_id: str, *, limit: int = 50, offset: int = 0) -> ResultPage:
         """A page of results."""
 
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
-        """One result with its trace, or None."""
+        """One result with its trace and its spans, or None."""
 
     async def close(self) -> None:
         """Give back connections."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 from places import Place, a_result, a_run, synchronous
 
-from liftbay.domain.result import Outcome, RunState
+from liftbay.domain.result import CaseResult, Outcome, RunState
+from liftbay.domain.spans import Span
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.errors import StoreError
 from liftbay.ports import RunStore
@@ -229,3 +231,32 @@ async def test_several_open_a_new_store_at_once(durable: Place) -> None:
 async def test_closing_twice(durable: Place) -> None:
     async with durable.open() as store:
         await store.close()
+
+
+@synchronous
+async def test_spans_come_with_a_single_result_alone(place: Place) -> None:
+    spans = [
+        Span("a" * 32, f"{n:016x}", "chat モデル", n, n + 5, attributes={"text": "答え", "n": n, "list": [1, "b"]})
+        for n in range(3)
+    ]
+    seen = with_spans(a_result(1), spans)
+    async with place.open() as store:
+        await store.add_run(a_run())
+        await store.add_results("run-1", [a_result(3), seen])
+        await store.add_results("run-1", [seen, with_spans(a_result(2), spans[:1])])
+        assert [len(result.episode.spans) async for result in store.results("run-1")] == [0, 0, 0]
+        for n, expected in ((1, spans), (2, spans[:1]), (3, [])):
+            found = await store.result("run-1", *a_result(n).key)
+            assert found is not None
+            assert found.episode.spans == expected
+        assert await store.remove_run("run-1")
+        await store.add_run(a_run())
+        await store.add_results("run-1", [a_result(3)])
+        alone = await store.result("run-1", *a_result(3).key)
+        assert alone is not None
+        assert alone.episode.spans == []
+
+
+def with_spans(result: CaseResult, spans: list[Span]) -> CaseResult:
+    """The result of a trial that sent spans."""
+    return msgspec.structs.replace(result, episode=msgspec.structs.replace(result.episode, spans=spans))

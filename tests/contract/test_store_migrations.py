@@ -53,7 +53,7 @@ def _record(name: str) -> str:
 def results_1() -> list[tuple[Any, ...]]:
     """The rows of the results of all runs but the last."""
     return [
-        (run, *row[:3], place * 7 + run, *row[3:])
+        (run, *row[:3], place * 7 + run, *row[3:7])
         for run in (1, 2)
         for place, row in enumerate(rows_of(map(a_result, ORDER)))
     ]

@@ -16,7 +16,7 @@ import liftbay
 from liftbay import AgentAnswer, Report
 from liftbay.errors import InputError, LiftbayError
 from liftbay.ports import AgentInput
-from liftbay.wiring import agent_of
+from liftbay.wiring.agents import agent_of
 
 CASES = [
     {
@@ -141,4 +141,4 @@ def test_an_agent_that_can_be_called_is_still_an_agent() -> None:
             raise AssertionError
 
     both = Both()
-    assert agent_of(both) is both
+    assert agent_of(both).agent is both

@@ -112,6 +112,8 @@ def test_tool_calls_are_counted_with_their_success(replayed: dict[str, Any]) -> 
             "succeeded": sum(succeeded),
             "failed": len(succeeded) - sum(succeeded),
             "unknown": 0,
+            "mocked": 0,
+            "unmocked": 0,
         }
     calls = replayed["probes"]["tool_calls"]["values"]
     assert (calls["mean"], calls["n"]) == (len(made) / 32, 32)

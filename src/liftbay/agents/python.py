@@ -1,31 +1,48 @@
 """`python:module:callable`: a Python function, plain or async, as the agent.
 
 It is called with the user's input, and with those of `session_id`, `history`, `tools`, `biz_code`, `mock_data_id`,
-`round` and `trial` that it has parameters for. It returns the text of the answer, or an `AgentAnswer` (or a mapping
-with `text` and, if it has one, `trace` in the form of the EvalTrace).
+`round`, `trial`, `traceparent`, `mcp_endpoint` and `mock_endpoint` that it has parameters for. It returns the text of
+the answer, or an `AgentAnswer` (or a mapping with `text` and, if it has one, `trace` in the form of the EvalTrace).
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
 import importlib
+import importlib.util
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from liftbay.agents.daemon_thread import in_daemon_thread
+from liftbay.agents.stand_in_file import StandInFor
 from liftbay.domain.case import Message
 from liftbay.domain.trace import EvalTrace
 from liftbay.errors import AgentCrash, AgentError, AgentProtocol, AgentTimeout, AgentUnreachable, InputError
-from liftbay.ports import AgentAnswer, AgentInput
+from liftbay.ports import AgentAnswer, AgentInput, SpanOrigin
 
 _SHOWN = 300
+
+
+class PythonTrace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the agent's spans come; spans of this process need no setting."""
+
+    otlp: bool = False  # a process that the function asks exports them to liftbay's receiver
+
+
+class PythonFile(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="python", forbid_unknown_fields=True):
+    """An agent file of the kind `python`."""
+
+    function: str  # module:callable
+    name: str | None = None
+    version: str | None = None  # None: `__version__` of the module
+    mocked: list[str] = []  # functions (module:function) that mock data answers for in E2E_MOCK
+    mcp_stand_in: StandInFor | None = None
+    trace: PythonTrace = PythonTrace()
 
 
 class PythonAgent:
@@ -34,6 +51,7 @@ class PythonAgent:
     def __init__(self, function: Callable[..., Any], name: str, version: str | None = None) -> None:
         self.name = name
         self.version = version
+        self.spans = SpanOrigin.IN_PROCESS if _uses_opentelemetry() else SpanOrigin.NONE
         self._function = function
         self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
@@ -50,6 +68,9 @@ class PythonAgent:
                 names=", ".join(_PARAMETERS),
             ) from None
 
+    async def start(self) -> None:
+        """Nothing to get ready."""
+
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """Call the function; whatever it raises is a fault of the agent."""
         arguments = {name: read(turn) for name, read in _PARAMETERS.items() if name in self._wanted}
@@ -57,7 +78,7 @@ class PythonAgent:
             if self._is_async:
                 returned = await self._function(turn.user_input, **arguments)
             else:
-                returned = await _in_thread(lambda: self._function(turn.user_input, **arguments))
+                returned = await in_daemon_thread(lambda: self._function(turn.user_input, **arguments))
                 if inspect.isawaitable(returned):
                     returned = await returned
         except AgentError:
@@ -85,37 +106,9 @@ class PythonAgent:
         """Nothing to give back."""
 
 
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    """What the call returns or raises.
-
-    The thread is a daemon: a call that hangs keeps neither another call waiting nor the process from ending.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def settle(returned: Any, error: BaseException | None) -> None:
-        if future.done():  # the trial timed out
-            return
-        if error is None:
-            future.set_result(returned)
-        else:
-            future.set_exception(error)
-
-    def work() -> None:
-        returned: Any = None
-        raised: BaseException | None = None
-        try:
-            returned = context.run(call)
-        except StopIteration as error:  # a future cannot hold it
-            raised = RuntimeError(_shown(error))
-        except BaseException as error:
-            raised = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, returned, raised)
-
-    threading.Thread(target=work, name="liftbay-agent", daemon=True).start()
-    return await future
+def _uses_opentelemetry() -> bool:
+    """Whether the agent makes spans: its module was imported, and whoever makes any has loaded the API."""
+    return "opentelemetry.trace" in sys.modules and importlib.util.find_spec("opentelemetry.sdk") is not None
 
 
 def _wanted_parameters(function: Callable[..., Any]) -> frozenset[str]:
@@ -142,6 +135,9 @@ _PARAMETERS: dict[str, Callable[[AgentInput], Any]] = {
     "mock_data_id": lambda turn: turn.case.mock_data_id,
     "round": lambda turn: turn.round,
     "trial": lambda turn: turn.trial,
+    "traceparent": lambda turn: turn.traceparent,
+    "mcp_endpoint": lambda turn: turn.tools and turn.tools.mcp_endpoint,
+    "mock_endpoint": lambda turn: turn.tools and turn.tools.endpoint,
 }
 
 
@@ -186,6 +182,23 @@ def _shown(error: BaseException) -> str:
         return type(error).__name__
 
 
+def find_modules_in(*folders: Path) -> None:
+    """Let modules of these folders be imported."""
+    for folder in map(str, folders):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+
+
+def python_agent_of(file: PythonFile, folder: Path) -> PythonAgent:
+    """The agent of an agent file; modules of its folder are found."""
+    agent = python_agent(file.function, folder)
+    agent.name = file.name or agent.name
+    agent.version = file.version or agent.version
+    if file.trace.otlp:
+        agent.spans = SpanOrigin.OTLP
+    return agent
+
+
 def python_agent(specification: str, root: Path | None = None) -> PythonAgent:
     """The agent of `module:callable`; modules of the current folder and of `root`, the project's, are found.
 
@@ -195,9 +208,7 @@ def python_agent(specification: str, root: Path | None = None) -> PythonAgent:
     module_name, _, attribute = specification.partition(":")
     if not module_name or not attribute:
         raise InputError("this names no function", place=place, remedy="give --agent python:module:callable")
-    for folder in (str(root or Path.cwd()), str(Path.cwd())):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
+    find_modules_in(root or Path.cwd(), Path.cwd())
     try:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):

@@ -24,7 +24,7 @@ from liftbay.domain.toolcall import ToolCall
 from liftbay.domain.trace import EvalTrace, ModelUsage, ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.errors import AgentCrash, AgentError, AgentProtocol, AgentTimeout, AgentUnreachable, InputError, at
-from liftbay.ports import AgentAnswer, AgentInput
+from liftbay.ports import AgentAnswer, AgentInput, SpanOrigin
 
 _FAULTS = {"timeout": AgentTimeout, "unreachable": AgentUnreachable, "protocol": AgentProtocol}
 
@@ -95,10 +95,19 @@ class _JMultiWOZResult(msgspec.Struct, frozen=True):
 Answer = Callable[[int], AgentAnswer]  # of a round, from 1
 
 
+class ReplayFile(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="replay", forbid_unknown_fields=True):
+    """An agent file of the kind `replay`."""
+
+    file: str
+    name: str | None = None
+    version: str | None = None
+
+
 class ReplayAgent:
     """Answers from a file; a case or a trial that is not in it is a fault of the case."""
 
     version: str | None = None
+    spans = SpanOrigin.NONE
 
     def __init__(self, path: Path) -> None:
         """Reads the file. Raises `InputError` where it is not one of the three kinds."""
@@ -123,6 +132,9 @@ class ReplayAgent:
         if not self._tasks:
             return None
         return [trajectory.case(dataset_type) for trajectory in self._tasks.values()]
+
+    async def start(self) -> None:
+        """Nothing to get ready."""
 
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """The recorded answer of this case, trial and turn."""
@@ -176,6 +188,14 @@ class ReplayAgent:
     def _add_jmultiwoz(self, record: Any) -> None:
         result = msgspec.convert(record, _JMultiWOZResult)
         self._answers[result.data_id, 1] = lambda _round: result.answer()
+
+
+def replay_agent_of(file: ReplayFile, folder: Path) -> ReplayAgent:
+    """The agent of an agent file; the record is looked for in its folder."""
+    agent = ReplayAgent(folder / file.file)
+    agent.name = file.name or agent.name
+    agent.version = file.version
+    return agent
 
 
 def _replayed(result: CaseResult, turn: Turn | None) -> AgentAnswer:

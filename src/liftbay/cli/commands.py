@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 import liftbay
+from liftbay.cli.agents import agents
 from liftbay.cli.catalog import catalog
 from liftbay.cli.datasets import datasets
 from liftbay.cli.jmultiwoz import jmultiwoz
 from liftbay.cli.project import init
 from liftbay.cli.run import rescope, run
 from liftbay.cli.runs import runs
+from liftbay.cli.trace import trace
 from liftbay.language import tr
 
 app = typer.Typer(
@@ -29,6 +31,8 @@ app.command(name="rescope", help=tr("Decide a finished run anew under another sc
 app.add_typer(jmultiwoz, name="jmultiwoz")
 app.add_typer(datasets, name="datasets")
 app.add_typer(runs, name="runs")
+app.add_typer(agents, name="agents")
+app.add_typer(trace, name="trace")
 app.command(help=tr("Make a project: settings, an example agent and example cases."))(init)
 app.command(name="catalog", help=tr("What can be evaluated: scopes, metrics, dataset types, probes."))(catalog)
 

@@ -14,7 +14,7 @@ from liftbay.language import tr
 if TYPE_CHECKING:
     from liftbay.domain.result import RunRecord, RunRequest
     from liftbay.jobs.prepare import Prepared
-    from liftbay.ports import Agent, RunStore
+    from liftbay.ports import RunStore
     from liftbay.report.report import Report
 
 
@@ -25,7 +25,9 @@ def run(
     ] = None,
     agent: Annotated[
         str | None,
-        typer.Option(help=tr("The agent: python:module:callable or replay:FILE. Default: the project's.")),
+        typer.Option(
+            help=tr("The agent: an agent file, python:module:callable or replay:FILE. Default: the project's.")
+        ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
@@ -130,7 +132,7 @@ def rescope(
 
 async def _opened_store(opened: contextlib.AsyncExitStack, url: str | None, *, create: bool) -> RunStore:
     """The store, closed with `opened`."""
-    from liftbay.wiring import store_of  # noqa: PLC0415
+    from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
     store = await store_of(url, create=create)
     opened.push_async_callback(store.close)
@@ -197,21 +199,25 @@ async def _work(
     from liftbay.engine.run import Control  # noqa: PLC0415
     from liftbay.jobs.estimate import estimate  # noqa: PLC0415
     from liftbay.jobs.execute import execute  # noqa: PLC0415
-    from liftbay.jobs.prepare import prepare  # noqa: PLC0415
+    from liftbay.jobs.prepare import prepare, with_version  # noqa: PLC0415
     from liftbay.jobs.reporting import Counting, build_report  # noqa: PLC0415
-    from liftbay.wiring import agent_of  # noqa: PLC0415
+    from liftbay.wiring.agents import agent_of  # noqa: PLC0415
+    from liftbay.wiring.surroundings import started  # noqa: PLC0415
 
-    agent: Agent = agent_of(request.agent)
-    opened.push_async_callback(agent.close)
-    prepared: Prepared = prepare(request, agent, skip_invalid=skip_invalid, resumed=resumed)
+    wired = agent_of(request.agent, connections=request.concurrency)
+    prepared: Prepared = prepare(request, wired.agent, skip_invalid=skip_invalid, resumed=resumed)
     if dry_run:
         store = await _store_if_there(opened, store_url)
         return plan_text(prepared, None if store is None else await estimate(store, prepared.record))
     store = await _opened_store(opened, store_url, create=True)
+    instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
+    record = with_version(prepared.record, wired.agent)
     if resumed is None:
-        await store.add_run(prepared.record)
-    counting = Counting(RunDisplay(prepared, store_url), prepared.record, prepared.plan)
-    record = await execute(prepared.record, prepared.plan, prepared.cases(), agent, store, counting, Control())
+        await store.add_run(record)
+    counting = Counting(RunDisplay(prepared, store_url), record, prepared.plan)
+    record = await execute(
+        record, prepared.plan, prepared.cases(), wired.agent, store, counting, Control(), instruments
+    )
     return await build_report(store, record, prepared.plan, counted=counting.builder)
 
 
@@ -230,23 +236,17 @@ def _request(scope: str, agent: str | None, choices: dict[str, Any]) -> RunReque
     from liftbay.datasets.project import find_project  # noqa: PLC0415
     from liftbay.domain.result import RunRequest  # noqa: PLC0415
     from liftbay.errors import InputError  # noqa: PLC0415
+    from liftbay.wiring.agents import lasting  # noqa: PLC0415
 
-    chosen = agent or find_project(Path.cwd()).agent
+    project = find_project(Path.cwd())
+    chosen = lasting(agent, Path.cwd()) if agent else project.agent and lasting(project.agent, project.root)
     if chosen is None:
         raise InputError(
             "there is no agent",
             place="--agent",
-            remedy="give python:module:callable or replay:FILE, or set agent.default in liftbay.toml",
+            remedy="give an agent file, python:module:callable or replay:FILE, or set agent.default in liftbay.toml",
         )
-    return RunRequest(scope=scope, agent=_lasting(chosen), **choices)
-
-
-def _lasting(agent: str) -> str:
-    """The specification as it can be used again when the run is resumed from another folder."""
-    from pathlib import Path  # noqa: PLC0415
-
-    prefix = "replay:"
-    return prefix + str(Path(agent.removeprefix(prefix)).absolute()) if agent.startswith(prefix) else agent
+    return RunRequest(scope=scope, agent=chosen, **choices)
 
 
 def _absolute(path: str) -> str:

@@ -38,7 +38,7 @@ def list_(
     async def work(opened: RunStore) -> list[tuple[RunRecord, int]]:
         return [(run, (await opened.page(run.id, limit=0)).total) for run in await opened.runs(limit=limit)]
 
-    found = _with_store(store, work)
+    found = with_store(store, work)
     if json_:
         print_json([_as_json(run, results=total) for run, total in found])
     elif not found:
@@ -58,10 +58,10 @@ def show(run: RunId, store: StoreUrl = None, json_: AsJson = False) -> None:
     from liftbay.cli.output import print_json  # noqa: PLC0415
 
     async def work(opened: RunStore) -> tuple[RunRecord, dict[str, int]]:
-        record = await _record(opened, run)
+        record = await record_of(opened, run)
         return record, await _outcomes(opened, record.id)
 
-    record, outcomes = _with_store(store, work)
+    record, outcomes = with_store(store, work)
     if json_:
         print_json(_as_json(record, results=sum(outcomes.values()), outcomes=outcomes))
     else:
@@ -75,12 +75,12 @@ def rm(run: RunId, store: StoreUrl = None) -> None:
     from liftbay.jobs.execute import refuse_if_worked_on  # noqa: PLC0415
 
     async def work(opened: RunStore) -> str:
-        record = await _record(opened, run)
+        record = await record_of(opened, run)
         refuse_if_worked_on(record)
         await opened.remove_run(record.id)
         return record.id
 
-    typer.echo(tr("removed: {run}", run=_with_store(store, work)))
+    typer.echo(tr("removed: {run}", run=with_store(store, work)))
 
 
 @runs.command(help=tr("Write the results of a run with their traces as JSON Lines."))
@@ -97,7 +97,7 @@ def export(
     with asyncio.Runner() as runner:
         opened = runner.run(_open(store))
         try:
-            record = runner.run(_record(opened, run))
+            record = runner.run(record_of(opened, run))
             elsewhere = "choose another file with --output"
             write_atomically(output, _lines(runner, opened.results(record.id)), elsewhere)
         finally:
@@ -106,12 +106,12 @@ def export(
 
 
 async def _open(url: str | None) -> RunStore:
-    from liftbay.wiring import store_of  # noqa: PLC0415
+    from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
     return await store_of(url, create=False)
 
 
-def _with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T]]) -> T:
+def with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T]]) -> T:
     """Do some work on the store and close it."""
     import asyncio  # noqa: PLC0415
 
@@ -125,7 +125,7 @@ def _with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, 
     return asyncio.run(run())
 
 
-async def _record(opened: RunStore, run: str) -> RunRecord:
+async def record_of(opened: RunStore, run: str) -> RunRecord:
     """The run of an id; `last` is the newest."""
     if run == "last" and (newest := await opened.runs(limit=1)):
         return newest[0]

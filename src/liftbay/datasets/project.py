@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
-from liftbay.datasets.data_file import DataFile, not_utf8
-from liftbay.datasets.did_you_mean import nearest
-from liftbay.datasets.json_lines import field_error
-from liftbay.domain.prices import Prices
-from liftbay.errors import InputError, at
+from liftbay.datasets.data_file import DataFile
+from liftbay.datasets.toml_file import read_toml
+from liftbay.domain.prices import ModelPrices, Prices
 
 FILE_NAME = "liftbay.toml"
 DATASETS = "datasets"
@@ -35,10 +30,20 @@ class _StoreTable(msgspec.Struct, frozen=True):
     url: str = DEFAULT_STORE
 
 
-class _PricesTable(msgspec.Struct, frozen=True):
+class _ModelPricesTable(msgspec.Struct, frozen=True):
     input_per_million: Annotated[float, msgspec.Meta(ge=0)]
     output_per_million: Annotated[float, msgspec.Meta(ge=0)]
+
+
+class _PricesTable(_ModelPricesTable, frozen=True):
     currency: str = "USD"
+    models: dict[str, _ModelPricesTable] = {}
+
+
+class _TelemetryTable(msgspec.Struct, frozen=True):
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 4318  # of OTLP over HTTP
+    token_env: str = "LIFTBAY_TOKEN"  # noqa: S105 - the name of a variable
 
 
 class _Settings(msgspec.Struct, frozen=True):
@@ -48,14 +53,15 @@ class _Settings(msgspec.Struct, frozen=True):
     agent: _AgentTable = _AgentTable()
     store: _StoreTable = _StoreTable()
     prices: _PricesTable | None = None
+    telemetry: _TelemetryTable = _TelemetryTable()
 
 
-_TABLES: dict[str, type[msgspec.Struct]] = {
-    "project": _ProjectTable,
-    "agent": _AgentTable,
-    "store": _StoreTable,
-    "prices": _PricesTable,
-}
+class Listening(msgspec.Struct, frozen=True):
+    """Where liftbay listens for spans and for calls of mocked tools during a run."""
+
+    host: str = "127.0.0.1"
+    port: int = 4318
+    token_env: str = "LIFTBAY_TOKEN"  # noqa: S105 - the name of a variable
 
 
 class Project(msgspec.Struct, frozen=True):
@@ -66,6 +72,7 @@ class Project(msgspec.Struct, frozen=True):
     agent: str | None  # the specification of the agent that runs where none is named
     store: str  # a URL as the file gives it
     prices: Prices | None = None
+    listening: Listening = Listening()
 
     @property
     def store_url(self) -> str:
@@ -84,45 +91,25 @@ def find_project(start: Path) -> Project:
     start = start.resolve()
     for folder in (start, *start.parents):
         if (folder / FILE_NAME).is_file():
-            return _project(folder, _read_settings(DataFile(folder / FILE_NAME)))
+            return _project(folder, read_toml(DataFile(folder / FILE_NAME), _Settings))
     return _project(start, _Settings())
 
 
 def _project(root: Path, settings: _Settings) -> Project:
-    table = settings.prices
-    prices = Prices(table.input_per_million, table.output_per_million, table.currency) if table else None
-    return Project(root, settings.project.name or root.name, settings.agent.default, settings.store.url, prices)
+    return Project(
+        root,
+        settings.project.name or root.name,
+        settings.agent.default,
+        settings.store.url,
+        _prices(settings.prices),
+        Listening(settings.telemetry.host, settings.telemetry.port, settings.telemetry.token_env),
+    )
 
 
-def _read_settings(file: DataFile) -> _Settings:
-    with file.open() as stream:
-        content = stream.read()
-    try:
-        values = tomllib.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise not_utf8(content, at(file)) from None
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"\(at line (\d+)", str(error))
-        place = at(file, int(line.group(1)) if line else None)
-        raise InputError("invalid TOML: {why}", place=place, why=error) from None
-    _refuse_unknown_keys(file, values)
-    try:
-        return msgspec.convert(values, _Settings)
-    except msgspec.ValidationError as error:
-        raise field_error(file, None, error) from None
-
-
-def _refuse_unknown_keys(file: DataFile, values: Mapping[str, Any]) -> None:
-    for table, content in values.items():
-        if table not in _TABLES:
-            raise _unknown_key(file, table, list(_TABLES))
-        known = [field.name for field in msgspec.structs.fields(_TABLES[table])]
-        for key in content if isinstance(content, dict) else ():
-            if key not in known:
-                raise _unknown_key(file, f"{table}.{key}", [f"{table}.{name}" for name in known])
-
-
-def _unknown_key(file: DataFile, key: str, known: list[str]) -> InputError:
-    if meant := nearest(key, known):
-        return InputError("unknown key", place=at(file, None, key), remedy="did you mean {meant}?", meant=meant)
-    return InputError("unknown key", place=at(file, None, key), remedy="known are: {known}", known=", ".join(known))
+def _prices(table: _PricesTable | None) -> Prices | None:
+    if table is None:
+        return None
+    by_model = {
+        name: ModelPrices(prices.input_per_million, prices.output_per_million) for name, prices in table.models.items()
+    }
+    return Prices(table.input_per_million, table.output_per_million, table.currency, by_model)

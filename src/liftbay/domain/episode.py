@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from liftbay.domain.case import Case
+from liftbay.domain.spans import Span
 from liftbay.domain.trace import EvalTrace
 
 
@@ -40,6 +41,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     trace: EvalTrace | None = None  # None: the agent is a black box
     response_latency_ms: float | None = None
     time_to_first_token_ms: float | None = None
+    trace_id: str | None = None  # of the turn's spans, where any were asked for
 
 
 class Episode(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -50,6 +52,7 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     fault: Fault | None = None
     tries: int = 1
     recorded: dict[str, Any] = {}  # what a replayed trajectory says of itself, such as its reward
+    spans: list[Span] = []  # raw; lists and reports do without them
 
     @property
     def finished(self) -> bool:

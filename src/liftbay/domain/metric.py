@@ -38,4 +38,5 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     judge_task: JudgeTask | None
     dataset_types: tuple[DatasetType, ...]  # empty: any trace that reports what it needs
     prerequisites: tuple[Prerequisite, ...]
+    needs: tuple[str, ...] = ()  # the parts of the trace without which it is not applicable
     decide: Decide | None = None

@@ -9,6 +9,7 @@ import msgspec
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Episode
 from liftbay.domain.prices import Prices
+from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import DatasetType, EvalMode
 
@@ -45,7 +46,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """What a user asks for; times in seconds."""
 
     scope: str
-    agent: str  # an agent's specification: python:module:callable, replay:FILE
+    agent: str  # an agent's specification: python:module:callable, replay:FILE, an agent file
     dataset: list[str] = []  # files and folders; none: those of the project
     dataset_types: list[DatasetType] = []  # narrows the scope; none: all of its types
     eval_mode: EvalMode | None = None
@@ -80,6 +81,9 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
     error: str | None = None
     worker: str | None = None  # the host and process that works on it
     liftbay: str = ""
+    spans: SpanCounts | None = None  # None: no spans were asked for
+    warnings: list[str] = []  # what a reader of the figures should know
+    hot_update_latencies_ms: list[float] = []  # from publishing a changed Skill until it was in effect
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -96,3 +100,10 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     def key(self) -> tuple[str, str, int]:
         """What makes a trial the same when a run is resumed."""
         return self.case.dataset_type.value, self.case.id, self.trial
+
+
+def without_spans(result: CaseResult) -> CaseResult:
+    """The result as lists and reports read it."""
+    if not result.episode.spans:
+        return result
+    return msgspec.structs.replace(result, episode=msgspec.structs.replace(result.episode, spans=[]))

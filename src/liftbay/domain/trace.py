@@ -18,6 +18,7 @@ class Perception(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"
 
     skill_hit: bool | None = None
     skill: str | None = None  # the Skill that was hit; None with `skill_hit` False means that none was
+    skill_version: str | None = None
     intents: list[str] | None = None
     latency_ms: float | None = None
 
@@ -74,6 +75,14 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
     latency_ms: float | None = None
 
 
+class ModelTokens(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """The calls of one language model and their tokens."""
+
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
 class ModelUsage(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Calls of language models and their tokens."""
 
@@ -81,6 +90,7 @@ class ModelUsage(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"
     input_tokens: int | None = None
     output_tokens: int | None = None
     time_to_first_token_ms: float | None = None
+    by_model: dict[str, ModelTokens] | None = None  # by the name of the model that answered
 
 
 class EvalTrace(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):

@@ -7,15 +7,27 @@ import random
 import time
 from typing import Any
 
+import msgspec
+
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Episode, Fault, FaultKind, Turn
+from liftbay.domain.trace import EvalTrace
+from liftbay.engine.instruments import NONE, Instruments
 from liftbay.engine.pace import Pace
 from liftbay.errors import AgentError, AgentProtocol, AgentTimeout, AgentUnreachable
-from liftbay.ports import Agent, AgentInput
+from liftbay.ports import Agent, AgentInput, TrialTools
+from liftbay.scoring.merged_trace import merged
 
 
 async def drive(
-    agent: Agent, case: Case, trial: int, *, turn_timeout: float, turn_settle: float, pace: Pace
+    agent: Agent,
+    case: Case,
+    trial: int,
+    *,
+    turn_timeout: float,
+    turn_settle: float,
+    pace: Pace,
+    instruments: Instruments = NONE,
 ) -> Episode:
     """One trial in a session of its own; `turn_timeout` (seconds) holds for each turn.
 
@@ -25,39 +37,55 @@ async def drive(
     session_id = f"{random.getrandbits(128):032x}"
     turns: list[Turn] = []
     recorded: dict[str, Any] = {}
-    for position, round_ in enumerate(case.rounds):
-        asked = AgentInput(
-            session_id=session_id,
-            case=case,
-            trial=trial,
-            round=round_.round,
-            user_input=round_.user_input,
-            earlier=tuple(turns),
-        )
-        try:
-            if position and not await agent.settled(session_id):
-                await asyncio.sleep(turn_settle)
-            await pace.wait()
-            begun = time.perf_counter()
-            async with asyncio.timeout(turn_timeout):
-                answer = await agent.answer(asked)
-            measured = (time.perf_counter() - begun) * 1000
-        except (TimeoutError, AgentError) as error:
-            turns.append(Turn(round=round_.round, user_input=round_.user_input))
-            return Episode(session_id, turns, fault=fault_of(error, position + 1, turn_timeout), recorded=recorded)
-        recorded |= answer.recorded
-        turns.append(
-            Turn(
+    with instruments.open_tools(session_id, case) as tools:
+        for position, round_ in enumerate(case.rounds):
+            traceparent = None if instruments.traces is None else instruments.traces.begin(session_id, round_.round)
+            asked = AgentInput(
+                session_id=session_id,
+                case=case,
+                trial=trial,
                 round=round_.round,
                 user_input=round_.user_input,
-                answer=answer.text,
-                trace=answer.trace,
-                response_latency_ms=answer.response_latency_ms if answer.replayed else measured,
-                time_to_first_token_ms=answer.time_to_first_token_ms,
+                earlier=tuple(turns),
+                traceparent=traceparent,
+                tools=tools,
             )
-        )
-        pace.used(answer.trace)
+            turn = Turn(round=round_.round, user_input=round_.user_input, trace_id=_trace_id(traceparent))
+            try:
+                if position and not await agent.settled(session_id):
+                    await asyncio.sleep(turn_settle)
+                await pace.wait()
+                begun = time.perf_counter()
+                with instruments.inside(traceparent):
+                    async with asyncio.timeout(turn_timeout):
+                        answer = await agent.answer(asked)
+                measured = (time.perf_counter() - begun) * 1000
+            except (TimeoutError, AgentError) as error:
+                turns.append(msgspec.structs.replace(turn, trace=_with_calls(None, tools)))
+                return Episode(session_id, turns, fault=fault_of(error, position + 1, turn_timeout), recorded=recorded)
+            recorded |= answer.recorded
+            turns.append(
+                msgspec.structs.replace(
+                    turn,
+                    answer=answer.text,
+                    trace=_with_calls(answer.trace, tools),
+                    response_latency_ms=answer.response_latency_ms if answer.replayed else measured,
+                    time_to_first_token_ms=answer.time_to_first_token_ms,
+                )
+            )
+            pace.used(answer.trace)
     return Episode(session_id, turns, recorded=recorded)
+
+
+def _trace_id(traceparent: str | None) -> str | None:
+    """The second of the four fields of a W3C `traceparent`."""
+    return None if traceparent is None else traceparent.split("-")[1]
+
+
+def _with_calls(trace: EvalTrace | None, tools: TrialTools | None) -> EvalTrace | None:
+    """The trace with the calls that went through the interceptor."""
+    calls = tools.taken() if tools is not None else []
+    return merged(trace, EvalTrace(tool_calls=calls)) if calls else trace
 
 
 _KINDS = (

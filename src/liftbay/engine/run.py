@@ -13,10 +13,12 @@ from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import CaseResult, Outcome, RunRequest
 from liftbay.domain.vocabulary import VerdictStatus
 from liftbay.engine.attempt import attempt
+from liftbay.engine.collect import collect
+from liftbay.engine.instruments import NONE, Instruments
 from liftbay.engine.judge import judge
 from liftbay.engine.pace import Pace
 from liftbay.errors import LiftbayError
-from liftbay.ports import Agent
+from liftbay.ports import Agent, TraceSource
 from liftbay.scoring.outcomes import decide
 
 
@@ -32,6 +34,7 @@ class Trial(msgspec.Struct, frozen=True):
     episode: Episode
 
 
+MOST_COLLECTING = 2_000  # trials that wait for their spans at once: more would only take memory
 Sink = Callable[[Trial], Awaitable[None]]
 TrialKey = tuple[str, str, int]
 
@@ -60,8 +63,11 @@ async def run(
     *,
     done: Collection[TrialKey] = frozenset(),
     control: Control | None = None,
+    instruments: Instruments = NONE,
 ) -> None:
     """Run every trial that is not in `done` and give each to `sink` when it has ended.
+
+    Where spans are asked for, a trial waits for its own outside the concurrency: the next one runs meanwhile.
 
     Raises what `sink` and the source of the cases raise; faults of the agent are results.
     """
@@ -75,10 +81,26 @@ async def run(
     )
     waiting = _trials(cases, request.trials, done)
 
+    collecting = asyncio.Semaphore(MOST_COLLECTING)
+
+    async def collected(trial: Trial, traces: TraceSource) -> None:
+        try:
+            episode = await collect(trial.episode, traces)
+        finally:
+            collecting.release()
+        for before, after in zip(trial.episode.turns, episode.turns, strict=True):
+            if before.trace is None or before.trace.model is None:  # else it was counted with the answer
+                pace.used(after.trace)
+        await sink(msgspec.structs.replace(trial, episode=episode))
+
     async def work() -> None:
         for case, trial in waiting:
-            episode = await attempt(agent, case, trial, request, pace)
-            await sink(Trial(case, trial, episode))
+            ended = Trial(case, trial, await attempt(agent, case, trial, request, pace, instruments))
+            if instruments.traces is None:
+                await sink(ended)
+            else:
+                await collecting.acquire()
+                workers.create_task(collected(ended, instruments.traces))
             if (spent := pace.exhausted) and not control.cancelled:
                 control.cancel(spent)
             if control.cancelled:

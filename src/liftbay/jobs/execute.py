@@ -15,8 +15,12 @@ import msgspec
 from liftbay.domain.case import Case
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import CaseResult, RunRecord, RunState
+from liftbay.domain.spans import SpanCounts
+from liftbay.engine.instruments import NONE, Instruments
 from liftbay.engine.run import Control, Trial, conclude, run
 from liftbay.errors import InputError, LiftbayError
+from liftbay.jobs.caveats import caveats
+from liftbay.jobs.hot_update import HotUpdate
 from liftbay.ports import Agent, RunStore
 from liftbay.stores.writer import ResultWriter
 
@@ -90,6 +94,7 @@ async def execute(
     store: RunStore,
     observer: Observer,
     control: Control,
+    instruments: Instruments = NONE,
 ) -> RunRecord:
     """Run every trial that is not in the store; returns the record as it ended.
 
@@ -113,12 +118,21 @@ async def execute(
         return results
 
     writer = ResultWriter(store, record.id, concluded)
+    update = HotUpdate(agent, plan, record.request, instruments)
+
+    async def keep(trial: Trial) -> None:
+        await writer.add(trial)
+        update.begin()
 
     observer.started(record, len(done))
     state, error = RunState.FAILED, None
+    warnings = list(record.warnings)
     try:
-        await run(cases, agent, record.request, writer.add, done=done, control=control)
+        await run(cases, agent, record.request, keep, done=done, control=control, instruments=instruments)
         await writer.close()
+        await update.finished()
+        if len(done) < record.planned:
+            warnings += [one for one in caveats(agent, instruments) if one not in warnings]
         state, error = (RunState.CANCELLED, control.reason) if control.cancelled else (RunState.FINISHED, None)
     except asyncio.CancelledError:
         state = RunState.INTERRUPTED
@@ -129,11 +143,31 @@ async def execute(
     finally:
         with contextlib.suppress(LiftbayError):  # where it failed, that is the error on its way
             await writer.close()
-        record = msgspec.structs.replace(record, state=state, error=error, ended=now(), worker=None)
+        await update.stop()
+        record = msgspec.structs.replace(
+            record,
+            state=state,
+            error=error,
+            ended=now(),
+            worker=None,
+            spans=_added(record.spans, instruments),
+            warnings=[*warnings, *([update.failure] if update.failure else [])],
+            hot_update_latencies_ms=[*record.hot_update_latencies_ms, *update.latencies_ms],
+        )
         with contextlib.suppress(LiftbayError):  # a store that failed cannot be told so
             await store.update_run(record)
         observer.stopped(record)
     return record
+
+
+def _added(before: SpanCounts | None, instruments: Instruments) -> SpanCounts | None:
+    """The counts of this start on top of those before it."""
+    if instruments.traces is None:
+        return before
+    counts = instruments.traces.counts
+    if before is None:
+        return counts
+    return SpanCounts(*(getattr(before, name) + getattr(counts, name) for name in counts.__struct_fields__))
 
 
 def _without_tool_definitions(result: CaseResult) -> CaseResult:

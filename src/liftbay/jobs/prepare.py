@@ -15,12 +15,13 @@ import liftbay
 from liftbay.catalog.resolve import EvaluationPlan, resolve, run_plan
 from liftbay.datasets.cases import Datasets, load_cases
 from liftbay.datasets.project import Project, find_project
-from liftbay.domain.case import Case
+from liftbay.domain.case import Case, MockData
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import DatasetVersion, RunRecord, RunRequest, RunState
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.errors import InputError
 from liftbay.jobs.execute import now, refuse_if_worked_on
+from liftbay.language import tr
 from liftbay.ports import Agent, RecordedAgent
 
 
@@ -34,6 +35,11 @@ class Prepared(msgspec.Struct, frozen=True):
     missing: list[DatasetType]  # types of the scope without a case
     warnings: int
     source: Datasets | list[Case]
+
+    @property
+    def mock_data(self) -> Mapping[str, MockData]:
+        """The mock data of the datasets, by id."""
+        return self.source.mock_data if isinstance(self.source, Datasets) else {}
 
     def cases(self) -> Iterator[Case]:
         """The cases in the order of the scope's dataset types, streamed."""
@@ -100,6 +106,17 @@ def prepare(
         liftbay=liftbay.__version__,
     )
     return Prepared(record, selection, run_plan(selection), counts, missing, warnings, source)
+
+
+def with_version(record: RunRecord, agent: Agent) -> RunRecord:
+    """The record with the version of the agent as it was started; on a resume another version is worth a warning."""
+    before, now_ = record.agent_version, agent.version
+    if record.started is None or before == now_:
+        return msgspec.structs.replace(record, agent_version=now_)
+    warning = tr(
+        "the agent's version changed during the run: {before} → {after}", before=before or "-", after=now_ or "-"
+    )
+    return msgspec.structs.replace(record, warnings=[*(one for one in record.warnings if one != warning), warning])
 
 
 def _selected(source: Datasets | list[Case], type_: DatasetType, request: RunRequest) -> Iterator[Case]:

@@ -24,4 +24,5 @@ METRIC = Metric(
     judge_task=JudgeTask.FAITHFULNESS,
     dataset_types=(DatasetType.KNOWLEDGE_QA,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.KNOWLEDGE_ROUTE),
+    needs=("retrievals.chunks",),
 )

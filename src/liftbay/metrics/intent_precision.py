@@ -41,5 +41,6 @@ METRIC = Metric(
     judge_task=JudgeTask.INTENT_ROUTE,
     dataset_types=(DatasetType.BASIC_FUNCTION, DatasetType.KNOWLEDGE_QA),
     prerequisites=(Prerequisite.FINISHED,),
+    needs=("perception.skill",),
     decide=decide,
 )

@@ -39,5 +39,6 @@ METRIC = Metric(
     judge_task=JudgeTask.INTENT_ROUTE,
     dataset_types=(DatasetType.MULTI_INTENT,),
     prerequisites=(Prerequisite.FINISHED,),
+    needs=("perception.intents",),
     decide=decide,
 )

@@ -72,5 +72,6 @@ METRIC = Metric(
     judge_task=JudgeTask.TOOL_USE,
     dataset_types=(DatasetType.TOOL_CALL,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.EXPECTED_TOOL_CALLED),
+    needs=("tool_calls", "tool_calls.arguments"),
     decide=decide,
 )

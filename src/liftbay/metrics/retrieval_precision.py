@@ -20,4 +20,5 @@ METRIC = Metric(
     judge_task=JudgeTask.RETRIEVAL,
     dataset_types=(DatasetType.KNOWLEDGE_QA,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.KNOWLEDGE_ROUTE, Prerequisite.RETRIEVAL_MADE),
+    needs=("retrievals.chunks",),
 )

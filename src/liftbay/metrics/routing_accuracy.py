@@ -35,5 +35,6 @@ METRIC = Metric(
     judge_task=JudgeTask.INTENT_ROUTE,
     dataset_types=(DatasetType.BASIC_FUNCTION, DatasetType.KNOWLEDGE_QA),
     prerequisites=(Prerequisite.FINISHED,),
+    needs=("planning.route",),
     decide=decide,
 )

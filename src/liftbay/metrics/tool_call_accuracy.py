@@ -49,5 +49,6 @@ METRIC = Metric(
     judge_task=JudgeTask.TOOL_USE,
     dataset_types=(DatasetType.TOOL_CALL,),
     prerequisites=(Prerequisite.FINISHED,),
+    needs=("tool_calls",),
     decide=decide,
 )

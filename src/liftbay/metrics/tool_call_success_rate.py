@@ -11,13 +11,18 @@ from liftbay.scoring.trace_parts import tool_calls
 
 
 def decide(evidence: Evidence) -> Verdict:
-    """SCORE successes / calls; `actual.mocked` says that a mock answered, so that the headline leaves it out."""
+    """SCORE successes / calls; `actual.mocked` says that a mock answered, so that the headline leaves it out.
+
+    A call that no mock answers was made by no tool: it is in neither number.
+    """
     calls = tool_calls(evidence)
     if calls is None:
         return not_applicable(METRIC.id, "the trace reports no tool calls", missing="tool_calls")
     if not calls:
         return not_applicable(METRIC.id, "no tool was called")
-    outcomes = [_succeeded(call) for call in calls]
+    outcomes = [_succeeded(call) for call in calls if not call.unmocked]
+    if not outcomes:
+        return not_applicable(METRIC.id, "no mock answered a call")
     if None in outcomes:
         return not_applicable(
             METRIC.id, "the trace does not report whether a call succeeded", missing="tool_calls.success"
@@ -46,5 +51,6 @@ METRIC = Metric(
     judge_task=JudgeTask.TOOL_USE,
     dataset_types=(DatasetType.TOOL_CALL,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.CALL_MADE),
+    needs=("tool_calls", "tool_calls.success"),
     decide=decide,
 )

@@ -37,5 +37,6 @@ METRIC = Metric(
     judge_task=JudgeTask.TOOL_USE,
     dataset_types=(),  # any trace that reports loading
     prerequisites=(Prerequisite.FINISHED,),
+    needs=("tool_loads",),
     decide=decide,
 )

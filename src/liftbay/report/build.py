@@ -31,6 +31,7 @@ from liftbay.report.report import (
     Rates,
     Report,
     ToolUse,
+    UnmockedCalls,
 )
 from liftbay.report.tally import MetricTally, RateTally, merged
 from liftbay.scoring.jmultiwoz_tc import Decision, ScoreLine, decision_of, score_lines
@@ -44,6 +45,8 @@ from liftbay.scoring.reported_parts import reported_parts
 
 TRACE_INCOMPLETE = "trace incomplete"
 _LISTED_CASES = 50
+_EXAMPLES = 5
+_HOT_UPDATE = "hot_update_latency"
 # Metrics whose verdicts carry a label that was expected and one that came.
 _CONFUSED = ("intent_accuracy", "intent_precision", "intent_recall", "routing_accuracy")
 
@@ -73,7 +76,9 @@ class ReportBuilder:
         self._examples: dict[str, str] = {}
         self._probes: dict[str, array[float]] = {probe: array("d") for probe in plan.probes}
         self._readers = [(probe_reader(probe, self._prices), values) for probe, values in self._probes.items()]
-        self._tools: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        self._tools: dict[str, Counter[str]] = defaultdict(Counter)
+        self._unmocked_trials = 0
+        self._unmocked_examples: list[str] = []
         self._case: tuple[str, int, int] = ("", 0, 0)  # the case whose trials are coming: key, decided, passed
         self._trials: Counter[tuple[int, int]] = Counter()  # cases by (decided trials, passed trials)
         self._calls: Counter[Decision | None] = Counter()
@@ -195,9 +200,19 @@ class ReportBuilder:
         ]
 
     def _add_tools(self, result: CaseResult) -> None:
+        unmocked = []
         for turn in result.episode.turns:
             for call in (turn.trace and turn.trace.tool_calls) or ():
-                self._tools[call.name][2 if call.success is None else 0 if call.success else 1] += 1
+                counts = self._tools[call.name]
+                counts["unknown" if call.success is None else "succeeded" if call.success else "failed"] += 1
+                counts["mocked"] += call.mocked
+                counts["unmocked"] += call.unmocked
+                if call.unmocked:
+                    unmocked.append(call.name)
+        if unmocked:
+            self._unmocked_trials += 1
+            if len(self._unmocked_examples) < _EXAMPLES:
+                self._unmocked_examples.append(f"{result.case.id} #{result.trial}: {', '.join(unmocked[:_EXAMPLES])}")
 
     def report(self, run: RunRecord, *, missing_types: Sequence[DatasetType]) -> Report:
         """The report of everything that was added."""
@@ -212,6 +227,7 @@ class ReportBuilder:
             agent_version=run.agent_version,
             state=run.state.value,
             error=run.error,
+            warnings=run.warnings,
             pass_rate=self._passes.rate(),
             main=MainReport(
                 self._plan.main_metric,
@@ -222,14 +238,29 @@ class ReportBuilder:
             ),
             metrics={id_: self._metric(metric) for id_, metric in self._metrics.items()},
             probes={
-                probe: ProbeReport(PROBES[probe].unit, distribution(values)) for probe, values in self._probes.items()
+                probe: ProbeReport(
+                    PROBES[probe].unit,
+                    distribution(
+                        array("d", [*values, *run.hot_update_latencies_ms]) if probe == _HOT_UPDATE else values
+                    ),
+                )
+                for probe, values in self._probes.items()
             },
             cases=self._counts(),
             by_scene={scene: tally.rate() for scene, tally in sorted(self._scene_passes.items())},
             tools={
-                name: ToolUse(sum(counts), counts[0], counts[1], counts[2])
+                name: ToolUse(
+                    counts["succeeded"] + counts["failed"] + counts["unknown"],
+                    counts["succeeded"],
+                    counts["failed"],
+                    counts["unknown"],
+                    counts["mocked"],
+                    counts["unmocked"],
+                )
                 for name, counts in sorted(self._tools.items())
             },
+            unmocked=UnmockedCalls(self._unmocked_trials, self._unmocked_examples),
+            spans=run.spans,
             lucky_passes=self._lucky,
             lucky_passes_total=self._lucky_total,
             failed_cases=self._failed,

@@ -7,6 +7,7 @@ import html
 import msgspec
 
 from liftbay.domain.result import DatasetVersion, Outcome
+from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import Basis, Bilingual, DatasetType, Module
 from liftbay.scoring.jmultiwoz_tc import ScoreLine
@@ -90,6 +91,15 @@ class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
     succeeded: int
     failed: int
     unknown: int  # whether it succeeded was not reported
+    mocked: int = 0  # a mock answered
+    unmocked: int = 0  # E2E_MOCK, and no mock answered
+
+
+class UnmockedCalls(msgspec.Struct, frozen=True, rename="camel"):
+    """Trials in E2E_MOCK whose agent called what no mock answers: a fault of the case or of the agent."""
+
+    trials: int
+    examples: list[str]
 
 
 class Report(msgspec.Struct, frozen=True, rename="camel"):
@@ -101,6 +111,7 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     agent_version: str | None
     state: str
     error: str | None  # why it did not finish
+    warnings: list[str]  # what a reader of the figures should know
     pass_rate: Rate
     main: MainReport
     metrics: dict[str, MetricReport]
@@ -108,6 +119,8 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     cases: CaseCounts
     by_scene: dict[str, Rate]  # pass rate
     tools: dict[str, ToolUse]
+    unmocked: UnmockedCalls
+    spans: SpanCounts | None  # what became of the spans; None where none were asked for
     lucky_passes: list[CaseLine]  # passed, although a module metric failed
     lucky_passes_total: int
     failed_cases: list[CaseLine]

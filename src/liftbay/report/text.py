@@ -6,16 +6,17 @@ from collections.abc import Mapping
 
 from liftbay.catalog.metrics import METRICS
 from liftbay.catalog.words import MODULES, text_of
+from liftbay.domain.spans import SpanCounts
 from liftbay.domain.vocabulary import Module, VerdictStatus
 from liftbay.language import in_language, language, tr
 from liftbay.report.jmultiwoz_table import score_lines_table
-from liftbay.report.report import CaseLine, MetricReport, Report
+from liftbay.report.report import CaseLine, MetricReport, ProbeReport, Report
 from liftbay.report.table import printable, table
-from liftbay.scoring.percentiles import Distribution
 from liftbay.scoring.rates import Rate
 
 _CASES_SHOWN = 5
 _TEXT_SHOWN = 72
+_MONEY = "money"
 
 
 def report_text(report: Report) -> str:
@@ -38,6 +39,10 @@ def report_text(report: Report) -> str:
         parts += ["", tr("Figures beside the metrics:"), beside]
     if report.tools:
         parts += ["", tr("Tools:"), _tools(report)]
+    if report.unmocked.trials:
+        parts += ["", _unmocked(report)]
+    if report.spans is not None:
+        parts += ["", _spans(report.spans)]
     if report.jmultiwoz:
         parts += ["", tr("The five lines of JMultiWOZ-TC:"), score_lines_table(report.jmultiwoz)]
     if len(report.by_scene) > 1:
@@ -66,6 +71,7 @@ def _headline(report: Report) -> str:
     lines = [f"{agent} · {report.scope} · {report.run} · {report.state}", said]
     if report.error:
         lines.append(tr("It did not finish: {why}", why=report.error))
+    lines += [tr("Note: {note}", note=note) for note in report.warnings]
     if report.missing_dataset_types:
         missing = ", ".join(report.missing_dataset_types)
         lines.append(tr("No cases of these dataset types of the scope: {missing}", missing=missing))
@@ -127,15 +133,17 @@ def _name(id_: str) -> str:
 
 def _probes(report: Report) -> str:
     names = (tr("probe"), tr("unit"), tr("mean"), "p50", "p90", "p95", "p99", "n")
-    rows = [(probe, found.unit, *_distribution(found.values)) for probe, found in report.probes.items()]
+    rows = [(probe, found.unit, *_distribution(found)) for probe, found in report.probes.items()]
     return table(names, rows, text_columns=2) if rows else "  " + tr("none")
 
 
-def _distribution(values: Distribution) -> tuple[str, ...]:
+def _distribution(probe: ProbeReport) -> tuple[str, ...]:
+    values = probe.values
     if not values.n:
         return (tr("not reported"), "", "", "", "", "0")
     figures = (values.mean, values.p50, values.p90, values.p95, values.p99)
-    return (*(f"{figure:.1f}" for figure in figures if figure is not None), str(values.n))
+    form = ".4g" if probe.unit == _MONEY else ".1f"  # a case may cost a fraction of a cent
+    return (*(format(figure, form) for figure in figures if figure is not None), str(values.n))
 
 
 def _beside(report: Report) -> str:
@@ -148,12 +156,36 @@ def _beside(report: Report) -> str:
 
 
 def _tools(report: Report) -> str:
-    names = (tr("tool"), tr("calls"), tr("succeeded"), tr("failed"), tr("not reported"))
+    names = (tr("tool"), tr("calls"), tr("succeeded"), tr("failed"), tr("not reported"), tr("mocked"), tr("unmocked"))
     rows = [
-        (name, str(tool.calls), str(tool.succeeded), str(tool.failed), str(tool.unknown))
+        (
+            name,
+            *map(str, (tool.calls, tool.succeeded, tool.failed, tool.unknown, tool.mocked, tool.unmocked)),
+        )
         for name, tool in report.tools.items()
     ]
     return table(names, rows)
+
+
+def _unmocked(report: Report) -> str:
+    title = tr(
+        "Unmocked calls in {count} trials: no mock answers them, and the real tool was not asked",
+        count=report.unmocked.trials,
+    )
+    return "\n".join((title, *(f"  {_short(example)}" for example in report.unmocked.examples)))
+
+
+def _spans(counts: SpanCounts) -> str:
+    return tr(
+        "Spans: {received} received, {used} used; late: {late}, of no trial: {foreign}, repeated: {repeated}, "
+        "dropped: {dropped}",
+        received=counts.received,
+        used=counts.used,
+        late=counts.late,
+        foreign=counts.foreign,
+        repeated=counts.repeated,
+        dropped=counts.dropped,
+    )
 
 
 def _reasons(report: Report) -> list[str]:

@@ -50,13 +50,18 @@ _PERFORMANCE: dict[str, Callable[[Turn], list[float | None]]] = {
 }
 
 
+def _both_counted(trace: EvalTrace) -> bool:
+    """Whether both kinds of tokens are reported: half of them would make the agent look cheap."""
+    return trace.model is not None and None not in (trace.model.input_tokens, trace.model.output_tokens)
+
+
 def probe_reader(probe: str, prices: Prices | None = None) -> Callable[[Episode, EvalMode], Sequence[float]]:
     """What reads the values of a probe from an episode: one for a cost, one a turn or call for a performance probe.
 
     `tool_call_latency` is measured in E2E_REAL only: a mock's latency is nobody's.
     """
     if probe in _COST or probe == "cost":
-        read = _COST.get(probe) or (lambda trace: cost_of(trace, prices))
+        read = _COST.get(probe) or (lambda trace: cost_of(trace, prices) if _both_counted(trace) else None)
 
         def cost(episode: Episode, mode: EvalMode) -> Sequence[float]:
             values = [value for turn in episode.turns if turn.trace and (value := read(turn.trace)) is not None]

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from liftbay.domain.result import CaseResult, Outcome, RunRecord
+from liftbay.domain.result import CaseResult, Outcome, RunRecord, without_spans
+from liftbay.domain.spans import Span
 from liftbay.ports import ResultRow
 
 if sys.version_info >= (3, 14):
@@ -26,6 +27,7 @@ BEFORE_ALL: Key = ("", "", 0)
 _LEVEL = 1
 _encoder = msgspec.json.Encoder(enc_hook=repr)
 _results = msgspec.json.Decoder(CaseResult)
+_spans = msgspec.json.Decoder(list[Span])
 _runs = msgspec.json.Decoder(RunRecord)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -40,11 +42,24 @@ class Row(NamedTuple):
     outcome: str
     main_metric: str
     content: bytes
+    spans: bytes | None
 
     @property
     def key(self) -> Key:
         """What makes a trial the same."""
         return self[:3]
+
+    def numbered(self, run: int, seq: int) -> tuple[Any, ...]:
+        """The parameters of `statements.ADD_RESULT`."""
+        return (*self[:7], run, seq)
+
+
+def numbered(rows: Sequence[Row], run: int, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """The parameters of `statements.ADD_RESULT` and of `ADD_SPANS` for rows that follow `count` others."""
+    return (
+        [row.numbered(run, seq) for seq, row in enumerate(rows, count + 1)],
+        [(run, seq, row.spans) for seq, row in enumerate(rows, count + 1) if row.spans is not None],
+    )
 
 
 def rows_of(results: Iterable[CaseResult]) -> list[Row]:
@@ -54,14 +69,27 @@ def rows_of(results: Iterable[CaseResult]) -> list[Row]:
     for result in results:
         key = result.key
         if key not in rows:
+            spans = None
+            if result.episode.spans:
+                spans = compressor.compress(_json(result.episode.spans), zstd.ZstdCompressor.FLUSH_FRAME)
+                result = without_spans(result)  # noqa: PLW2901
             content = compressor.compress(_json(result), zstd.ZstdCompressor.FLUSH_FRAME)
-            rows[key] = Row(*key, result.case.scene_code, result.outcome.value, result.main_metric, content)
+            rows[key] = Row(*key, result.case.scene_code, result.outcome.value, result.main_metric, content, spans)
     return list(rows.values())
 
 
 def result_of(content: bytes) -> CaseResult:
-    """The result in a row's content."""
+    """The result in a row's content, without its spans."""
     return _results.decode(zstd.ZstdDecompressor().decompress(content))
+
+
+def result_with_spans(content: bytes, spans: bytes | None) -> CaseResult:
+    """The result in a row's content, with its spans."""
+    result = result_of(content)
+    if spans is None:
+        return result
+    found = _spans.decode(zstd.ZstdDecompressor().decompress(spans))
+    return msgspec.structs.replace(result, episode=msgspec.structs.replace(result.episode, spans=found))
 
 
 def listed(row: Sequence[Any]) -> ResultRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from itertools import islice
 
-from liftbay.domain.result import CaseResult, RunRecord
+from liftbay.domain.result import CaseResult, RunRecord, without_spans
 from liftbay.ports import ResultPage, ResultRow
 from liftbay.stores.faults import no_run, run_exists
 
@@ -57,10 +57,10 @@ class MemoryStore:
         return set(self._results.get(run_id, ()))
 
     async def results(self, run_id: str) -> AsyncIterator[CaseResult]:
-        """All results of a run, in the order of dataset type, case and trial."""
+        """All results of a run without their spans, in the order of dataset type, case and trial."""
         kept = self._results.get(run_id, {})
         for key in sorted(kept):
-            yield kept[key]
+            yield without_spans(kept[key])
 
     async def page(self, run_id: str, *, limit: int = 50, offset: int = 0) -> ResultPage:
         """A page of results."""
@@ -72,7 +72,7 @@ class MemoryStore:
         return ResultPage(rows, len(kept))
 
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
-        """One result with its trace, or None."""
+        """One result with its trace and its spans, or None."""
         return self._results.get(run_id, {}).get((dataset_type, case_id, trial))
 
     async def close(self) -> None:

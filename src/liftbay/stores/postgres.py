@@ -12,7 +12,18 @@ from liftbay.errors import MissingExtra, StoreError
 from liftbay.ports import ResultPage
 from liftbay.stores import statements
 from liftbay.stores.addresses import bad_address, without_secrets
-from liftbay.stores.coding import BEFORE_ALL, Key, Row, listed, result_of, rows_of, run_of, text_of
+from liftbay.stores.coding import (
+    BEFORE_ALL,
+    Key,
+    Row,
+    listed,
+    numbered,
+    result_of,
+    result_with_spans,
+    rows_of,
+    run_of,
+    text_of,
+)
 from liftbay.stores.faults import no_run, run_exists
 from liftbay.stores.migrate import NEWEST, VERSION_TABLE, upgrade
 
@@ -97,11 +108,11 @@ class PostgresStore:
                 number, count = found
                 try:
                     async with connection.transaction():
-                        await connection.executemany(statements.ADD_RESULT, _numbered(rows, number, count))
+                        await _insert(connection, rows, number, count)
                 except asyncpg.UniqueViolationError:
                     kept = {tuple(key) for key in await connection.fetch(statements.KEYS, run_id)}
                     rows = [row for row in rows if row.key not in kept]
-                    await connection.executemany(statements.ADD_RESULT, _numbered(rows, number, count))
+                    await _insert(connection, rows, number, count)
                 await connection.execute(statements.SET_COUNT, count + len(rows), number)
 
     async def done(self, run_id: str) -> set[Key]:
@@ -109,7 +120,7 @@ class PostgresStore:
         return {(kind, case_id, trial) for kind, case_id, trial in await self._read(statements.KEYS, run_id)}
 
     async def results(self, run_id: str) -> AsyncIterator[CaseResult]:
-        """All results of a run with their traces, streamed, in the order of dataset type, case and trial."""
+        """All results of a run with their traces but without spans, streamed, ordered by type, case and trial."""
         after = BEFORE_ALL
         while rows := await self._read(statements.RESULTS_AFTER, run_id, *after, _CHUNK_ROWS):
             for *_, content in rows:
@@ -126,9 +137,9 @@ class PostgresStore:
         return ResultPage([listed(row) for row in rows], total)
 
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
-        """One result with its trace, or None."""
+        """One result with its trace and its spans, or None."""
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
-        return result_of(rows[0][0]) if rows else None
+        return result_with_spans(*rows[0]) if rows else None
 
     async def close(self) -> None:
         """Give back connections."""
@@ -181,8 +192,10 @@ class PostgresStore:
             raise bad_address(self._url) from None
 
 
-def _numbered(rows: list[Row], run: int, count: int) -> list[tuple[Any, ...]]:
-    return [(*row, run, seq) for seq, row in enumerate(rows, count + 1)]
+async def _insert(connection: Any, rows: list[Row], run: int, count: int) -> None:
+    results, spans = numbered(rows, run, count)
+    await connection.executemany(statements.ADD_RESULT, results)
+    await connection.executemany(statements.ADD_SPANS, spans)
 
 
 def _explained(error: BaseException, place: str) -> StoreError:

@@ -38,3 +38,11 @@ results = sa.Table(
     sa.Column("content", sa.LargeBinary, nullable=False),  # the CaseResult: see `coding`
     sa.Index("results_in_order", "run", "seq", unique=True),
 )
+
+spans = sa.Table(
+    "spans",
+    metadata,
+    sa.Column("run", _number, sa.ForeignKey("runs.number", ondelete="CASCADE"), primary_key=True),
+    sa.Column("seq", _number, primary_key=True, autoincrement=False),  # that of the result
+    sa.Column("content", sa.LargeBinary, nullable=False),  # the Spans of the trial: see `coding`
+)

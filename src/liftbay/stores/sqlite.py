@@ -16,7 +16,18 @@ from liftbay.domain.result import CaseResult, RunRecord
 from liftbay.errors import StoreError
 from liftbay.ports import ResultPage
 from liftbay.stores import statements
-from liftbay.stores.coding import BEFORE_ALL, Key, Row, listed, result_of, rows_of, run_of, text_of
+from liftbay.stores.coding import (
+    BEFORE_ALL,
+    Key,
+    Row,
+    listed,
+    numbered,
+    result_of,
+    result_with_spans,
+    rows_of,
+    run_of,
+    text_of,
+)
 from liftbay.stores.faults import no_run, run_exists
 from liftbay.stores.migrate import migrate_sqlite
 from liftbay.stores.statements import sqlite
@@ -143,7 +154,7 @@ class SqliteStore:
         return set(await self._read(statements.KEYS, run_id))
 
     async def results(self, run_id: str) -> AsyncIterator[CaseResult]:
-        """All results of a run with their traces, streamed, in the order of dataset type, case and trial."""
+        """All results of a run with their traces but without spans, streamed, ordered by type, case and trial."""
         after: Key | None = BEFORE_ALL
         while after is not None:
             contents, after = await self._reader.do(_chunk(run_id, after))
@@ -166,9 +177,9 @@ class SqliteStore:
         return ResultPage([listed(row) for row in rows], total)
 
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
-        """One result with its trace, or None."""
+        """One result with its trace and its spans, or None."""
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
-        return result_of(rows[0][0]) if rows else None
+        return result_with_spans(*rows[0]) if rows else None
 
     async def close(self) -> None:
         """Give back connections."""
@@ -215,15 +226,12 @@ _ADD_MANY = sqlite(statements.ADD_RESULT) + ", (?, ?, ?, ?, ?, ?, ?, ?, ?)" * (_
 
 def _insert(connection: sqlite3.Connection, rows: list[Row], run: int, count: int) -> None:
     """Many rows a statement: each statement gives the interpreter's lock away and has to get it back."""
-    numbered = list(_numbered(rows, run, count))
-    whole = len(numbered) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+    results, spans = numbered(rows, run, count)
+    whole = len(results) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
     for first in range(0, whole, _ROWS_AT_ONCE):
-        connection.execute(_ADD_MANY, tuple(itertools.chain.from_iterable(numbered[first : first + _ROWS_AT_ONCE])))
-    connection.executemany(sqlite(statements.ADD_RESULT), numbered[whole:])
-
-
-def _numbered(rows: list[Row], run: int, count: int) -> Iterator[tuple[Any, ...]]:
-    return ((*row, run, seq) for seq, row in enumerate(rows, count + 1))
+        connection.execute(_ADD_MANY, tuple(itertools.chain.from_iterable(results[first : first + _ROWS_AT_ONCE])))
+    connection.executemany(sqlite(statements.ADD_RESULT), results[whole:])
+    connection.executemany(sqlite(statements.ADD_SPANS), spans)
 
 
 def _chunk(run_id: str, after: Key) -> Callable[[sqlite3.Connection], tuple[list[bytes], Key | None]]:

@@ -26,14 +26,16 @@ ADD_RESULT = (
     "INSERT INTO results (dataset_type, case_id, trial, scene_code, outcome, main_metric, content, run, seq) "
     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 )
+ADD_SPANS = "INSERT INTO spans (run, seq, content) VALUES ($1, $2, $3)"
 KEYS = "SELECT dataset_type, case_id, trial FROM results JOIN runs ON results.run = runs.number WHERE runs.id = $1"
 PAGE = (
     "SELECT dataset_type, case_id, trial, scene_code, outcome, main_metric FROM results "
     "WHERE run = $1 AND seq > $2 AND seq <= $3 ORDER BY seq"
 )
 RESULT = (
-    "SELECT content FROM results WHERE run = (SELECT number FROM runs WHERE id = $1) "
-    "AND dataset_type = $2 AND case_id = $3 AND trial = $4"
+    "SELECT results.content, spans.content FROM results "
+    "LEFT JOIN spans ON spans.run = results.run AND spans.seq = results.seq "
+    "WHERE results.run = (SELECT number FROM runs WHERE id = $1) AND dataset_type = $2 AND case_id = $3 AND trial = $4"
 )
 RESULTS_AFTER = (
     "SELECT dataset_type, case_id, trial, content FROM results WHERE run = (SELECT number FROM runs WHERE id = $1) "

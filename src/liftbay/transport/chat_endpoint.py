@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import io
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,10 +21,10 @@ from yarl import URL
 
 import liftbay
 from liftbay.errors import AgentProtocol, AgentRefused, AgentTimeout, AgentUnreachable, InputError
+from liftbay.transport.kept_connection import answered, notes_reuse
 from liftbay.transport.network import proxy_for, tls_context
 
 MAX_ANSWER_BYTES = 32 << 20
-_BIG_BODY = 1 << 20  # aiohttp wants bodies above this as a file, so that the loop is not held up
 _SHOWN = 300  # characters of an answer that an error repeats
 _BUSY = (429, 503)
 _SERVER_FAULT = 500
@@ -74,8 +74,11 @@ class _Models(msgspec.Struct):
 class ChatEndpoint:
     """A connection pool to one OpenAI-compatible endpoint; used as an async context manager."""
 
-    def __init__(self, base_url: str, api_key: str, *, connections: int, timeout: float) -> None:
-        """`timeout` is for one try, in seconds. Raises `InputError` where `base_url` is not an http address."""
+    def __init__(self, base_url: str, api_key: str, *, connections: int, timeout: float | None) -> None:
+        """`timeout` is for one try, in seconds; None: whoever asks holds the clock.
+
+        Raises `InputError` where `base_url` is not an http address.
+        """
         self.base_url = _parse(base_url)
         self._key = api_key.strip()
         if not self._key.isprintable():
@@ -94,16 +97,17 @@ class ChatEndpoint:
         secure = self.base_url.scheme == "https" or (self._proxy is not None and self._proxy.scheme == "https")
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._connections, ssl=tls_context() if secure else True),
-            timeout=aiohttp.ClientTimeout(total=None),  # `_ask` holds the clock
+            timeout=aiohttp.ClientTimeout(total=None),  # `_asked` holds the clock
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={
-                "Authorization": f"Bearer {self._key}",
+                **({"Authorization": f"Bearer {self._key}"} if self._key else {}),
                 "Content-Type": "application/json",
                 "Accept": "application/json",
                 "Accept-Encoding": "identity",
                 "User-Agent": f"liftbay/{liftbay.__version__}",
             },
             proxy=self._proxy,
+            trace_configs=[notes_reuse()],
         )
         return self
 
@@ -123,7 +127,7 @@ class ChatEndpoint:
                 "the list of models is not what OpenAI-compatible endpoints send: {answer}",
                 place=shown(url),
                 remedy="check --base-url (it usually ends in /v1), or name the model with --model",
-                answer=self._shown(content),
+                answer=self.beginning(content),
             ) from None
 
     async def chat(self, body: bytes) -> ChatChoice:
@@ -133,23 +137,32 @@ class ChatEndpoint:
             completion = self._completion.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise AgentProtocol(
-                "the answer is not a chat completion: {why}: {answer}", why=error, answer=self._shown(content)
+                "the answer is not a chat completion: {why}: {answer}", why=error, answer=self.beginning(content)
             ) from None
         if not completion.choices:
-            raise AgentProtocol("the answer holds no choice: {answer}", answer=self._shown(content))
+            raise AgentProtocol("the answer holds no choice: {answer}", answer=self.beginning(content))
         return completion.choices[0]
 
+    def opened(self, body: bytes, headers: Mapping[str, str]) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """Ask for one completion and read the answer while it comes; what fails meanwhile is an `AgentError`."""
+        return self._asked("POST", self._chat_url, body, headers)
+
     async def _ask(self, method: str, url: URL, body: bytes | None) -> bytes:
-        data = io.BytesIO(body) if body is not None and len(body) > _BIG_BODY else body
+        async with self._asked(method, url, body, {}) as response:
+            return await whole(response)
+
+    @asynccontextmanager
+    async def _asked(
+        self, method: str, url: URL, body: bytes | None, headers: Mapping[str, str]
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
             async with (
                 asyncio.timeout(self._timeout),
-                self._session.request(method, url, data=data, allow_redirects=False) as response,
+                answered(self._session, method, url, headers, body) as response,
             ):
-                content = await _read(response)
-                if response.status == 200:
-                    return content
-                raise self._failure(url, response.status, response.headers, content)
+                if response.status != 200:
+                    raise self._failure(url, response.status, response.headers, await whole(response))
+                yield response
         except TimeoutError:
             raise AgentTimeout(
                 "no answer within {seconds:g} s",
@@ -177,7 +190,7 @@ class ChatEndpoint:
     def _failure(
         self, url: URL, status: int, headers: Mapping[str, str], content: bytes
     ) -> AgentUnreachable | AgentRefused:
-        answer = self._shown(content)
+        answer = self.beginning(content)
         if status in _BUSY or status >= _SERVER_FAULT:
             return AgentUnreachable(
                 "HTTP {status}: {answer}",
@@ -202,7 +215,7 @@ class ChatEndpoint:
             answer=answer,
         )
 
-    def _shown(self, content: bytes) -> str:
+    def beginning(self, content: bytes) -> str:
         """The beginning of an answer, on one line and without the key."""
         text = " ".join(content[: 4 * _SHOWN].decode("utf-8", "replace").split())
         return self._without_key(text)[:_SHOWN] or "(empty)"
@@ -241,7 +254,7 @@ def _below(base: URL, path: str) -> URL:
     return base.with_path(f"{base.path.rstrip('/')}/{path}", keep_query=True)
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
+async def whole(response: aiohttp.ClientResponse) -> bytes:
     """The whole answer. Raises `AgentProtocol` beyond `MAX_ANSWER_BYTES`, before it is all in memory."""
     announced = response.content_length
     if announced is not None and announced <= MAX_ANSWER_BYTES and "Content-Encoding" not in response.headers:

@@ -115,6 +115,9 @@ class TestCalling:
             "mock_data_id": "M-1",
             "round": 3,
             "trial": 2,
+            "traceparent": None,
+            "mcp_endpoint": None,
+            "mock_endpoint": None,
         }
         assert history == [
             {"role": "system", "content": "be brief"},

@@ -10,7 +10,7 @@ from typing import Any
 from liftbay.domain.case import Case, ConversationRound, ExpectedTool
 from liftbay.domain.trace import EvalTrace, ModelUsage, ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType
-from liftbay.ports import AgentAnswer, AgentInput
+from liftbay.ports import AgentAnswer, AgentInput, SpanOrigin
 
 Reply = str | AgentAnswer | BaseException | Callable[[AgentInput], Any]
 
@@ -26,6 +26,7 @@ class ScriptedAgent:
 
     name = "scripted"
     version: str | None = None
+    spans = SpanOrigin.NONE
 
     def __init__(self, *replies: Reply, settled: bool | BaseException = True) -> None:
         self._replies = replies or ("ok",)
@@ -33,6 +34,9 @@ class ScriptedAgent:
         self.asked: list[AgentInput] = []
         self.settle_asked: list[str] = []
         self.closed = False
+
+    async def start(self) -> None:
+        """Nothing to get ready."""
 
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """The next reply."""

@@ -30,3 +30,11 @@ UPDATE runs SET results = (SELECT count(*) FROM results WHERE run = runs.number)
 UPDATE results SET seq = numbered.place FROM (SELECT run, dataset_type, case_id, trial, row_number() OVER (PARTITION BY run ORDER BY seq, dataset_type, case_id, trial) AS place FROM results) AS numbered WHERE results.run = numbered.run AND results.dataset_type = numbered.dataset_type AND results.case_id = numbered.case_id AND results.trial = numbered.trial;
 CREATE UNIQUE INDEX results_in_order ON results (run, seq);
 UPDATE liftbay_version SET version_num='0002' WHERE liftbay_version.version_num = '0001';
+CREATE TABLE spans (
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (run, seq),
+    FOREIGN KEY(run) REFERENCES runs (number) ON DELETE CASCADE
+);
+UPDATE liftbay_version SET version_num='0003' WHERE liftbay_version.version_num = '0002';

@@ -1,0 +1,1 @@
+"""One file a dialect: what a span means, in the words of the conventions that it follows."""

@@ -1,0 +1,1 @@
+"""The only place that chooses implementations: agents, what stands round them, stores."""
