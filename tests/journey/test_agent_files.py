@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,23 @@ class Shop:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """One run for several tests."""
     return Shop(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def waiting_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A run that waits for spans in vain, for 10 s: it is begun early, and other tests run meanwhile."""
+    cases = [
+        tool_case("late", "late apple?", STOCK_OF["apple"], ("tidy", {})),
+        tool_case("tardy", "tardy pear?", STOCK_OF["pear"]),
+        tool_case("silent", "silent", STOCK_OF["apple"]),
+    ]
+    folder = project(tmp_path_factory.mktemp("late"), SHOP, cases)
+    command = [*LIFTBAY, "run", "--scope", "TOOL_CALL", "--agent", "agent.toml", "--retries", "0", "--json"]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        yield folder, process
+        process.terminate()
 
 
 class TestRunOnAnHttpAgent:
@@ -157,21 +175,19 @@ def test_killed_in_the_middle_the_agent_goes_too_and_the_run_goes_on(tmp_path: P
     assert not is_alive(tmp_path)
 
 
-def test_late_spans_and_none_at_all(tmp_path: Path) -> None:
-    cases = [
-        tool_case("late", "late apple?", STOCK_OF["apple"], ("tidy", {})),
-        tool_case("tardy", "tardy pear?", STOCK_OF["pear"]),
-        tool_case("silent", "silent", STOCK_OF["apple"]),
-    ]
-    project(tmp_path, SHOP, cases)
-    began = time.monotonic()
-    report = run(tmp_path)
-    assert time.monotonic() - began < 15, "10 s for the spans that never come, and the start"
+def test_late_spans_and_none_at_all(waiting_run: tuple[Path, subprocess.Popen[str]]) -> None:
+    folder, process = waiting_run
+    said, complained = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, complained
+    report = json.loads(said)
+    record = report_of(liftbay("runs", "show", "last", "--json", cwd=folder))
+    took = datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])
+    assert 10 <= took.total_seconds() < 15, "so long for the spans that never come, and no longer"
     assert (report["cases"]["passed"], report["cases"]["undecided"]) == (2, 1)
     assert report["cases"]["undecidedByReason"] == {"trace incomplete": 1}
     assert report["metrics"]["tool_call_accuracy"]["errors"] == {"trace incomplete": 1}
     assert report["spans"] == {"received": 14, "used": 13, "late": 1}
-    results = exported(tmp_path)
+    results = exported(folder)
     assert [call["name"] for call in trace_of(results["late"])["toolCalls"]] == ["stock", "tidy"]
     assert [call["name"] for call in trace_of(results["tardy"])["toolCalls"]] == ["stock"]
     assert "trace" not in results["silent"]["episode"]["turns"][0]
@@ -184,15 +200,15 @@ class TestHotUpdate:
         report = run(tmp_path, scope="TOOL")
         values = report["probes"]["hot_update_latency"]["values"]
         assert values["n"] == 1
-        # The turn before the one that shows it waited a second for its spans.
-        assert PUBLISHING <= values["mean"] < PUBLISHING + 2000
+        assert PUBLISHING <= values["mean"] < PUBLISHING + 1000, "turns start every 50 ms, where the machine keeps up"
         assert (report["warnings"], report["cases"]["total"]) == ([], 1)
 
     def test_a_hook_that_fails_is_a_note_in_the_report(self, tmp_path: Path) -> None:
         hook = {**HOOK, "url": "http://127.0.0.1:{port}/nowhere"}
-        project(tmp_path, {**SHOP, "publish_skill": hook}, [tool_case("T-1", "how many apple?", STOCK_OF["apple"])])
+        agent = {**SHOP, "trace": {"otlp": False}, "publish_skill": hook}
+        project(tmp_path, agent, [tool_case("T-1", "how many apple?", STOCK_OF["apple"])])
         report = run(tmp_path, scope="TOOL")
-        assert (report["probes"]["hot_update_latency"]["values"]["n"], report["cases"]["passed"]) == (0, 1)
+        assert (report["probes"]["hot_update_latency"]["values"]["n"], report["cases"]["total"]) == (0, 1)
         (note,) = report["warnings"]
         assert note.startswith("hot_update_latency was not measured: ")
         assert "404" in note

@@ -188,14 +188,6 @@ class TestAnMcpServerOfAnHttpAgent:
         check_the_three(report, exported(tmp_path))
         assert report["spans"] is None
 
-    def test_calls_that_nobody_can_place_are_refused_and_counted(self, tmp_path: Path) -> None:
-        start = {**CLERK["start"], "env": {"MCP_URL": "{mcpEndpoint}"}}
-        cases = [tool_case(f"mocked-{n}", "Kyoto", PRICE, mocked=True) for n in range(3)]
-        report = run(project(tmp_path, {**CLERK, "start": start}, cases, MOCKS))
-        (note,) = report["warnings"]
-        assert note.startswith("tool calls that belonged to no open trial, and are in no figure: ")
-        assert report["tools"] == {} or report["tools"]["price"]["mocked"] < 3
-
 
 def check_the_three(report: dict[str, Any], results: dict[str, dict[str, Any]]) -> None:
     """The mock, the real server, and the fault."""

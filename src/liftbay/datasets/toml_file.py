@@ -52,7 +52,7 @@ def _refuse_unknown_tag(file: DataFile, values: Mapping[str, Any], kind: Any) ->
     by_tag = {tag: struct for struct in _structs_in(kind) for tag in _tags(struct)}
     for struct in by_tag.values():
         key = str(struct.__struct_config__.tag_field)
-        if values.get(key) not in by_tag:
+        if values.get(key) not in list(by_tag):  # it may be a table, which no set can be asked for
             raise InputError(
                 "there is no {name}" if key in values else "the field is missing",
                 place=at(file, None, key),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from liftbay.datasets.cases import check_cases, load_cases
-from liftbay.datasets.project import Project, find_project
+from liftbay.datasets.project import Listening, Project, find_project
 from liftbay.datasets.sources import find_sources
-from liftbay.domain.prices import Prices
+from liftbay.domain.prices import ModelPrices, Prices
 from liftbay.errors import InputError
 
 CASE = json.dumps({"id": "A-1", "datasetType": "AMBIGUOUS_INTENT", "userInput": "x"})
@@ -132,10 +132,32 @@ def test_a_path_without_cases(tmp_path: Path, path: str, message: str, remedy: s
     assert remedy in (caught.value.remedy or "").format(**caught.value.values)
 
 
+def test_where_liftbay_listens(tmp_path: Path) -> None:
+    assert find_project(tmp_path).listening == Listening("127.0.0.1", 4318, "LIFTBAY_TOKEN")
+    settings(tmp_path, "[telemetry]\nhost = '0.0.0.0'\nport = 0\ntoken_env = 'MINE'\n")
+    assert find_project(tmp_path).listening == Listening("0.0.0.0", 0, "MINE")
+    settings(tmp_path, "[telemetry]\nport = 70000\n")
+    with pytest.raises(InputError) as caught:
+        find_project(tmp_path)
+    assert caught.value.place == f"{tmp_path / 'liftbay.toml'}: telemetry.port"
+
+
 def test_prices(tmp_path: Path) -> None:
     (tmp_path / "liftbay.toml").write_text("[prices]\ninput_per_million = 1\noutput_per_million = 2.5\n")
     assert find_project(tmp_path).prices == Prices(1.0, 2.5, "USD")
-    for wrong in ("input_per_million = 1", "input_per_million = -1\noutput_per_million = 1", "inputs = 1"):
+    (tmp_path / "liftbay.toml").write_text(
+        "[prices]\ninput_per_million = 1\noutput_per_million = 2.5\ncurrency = 'JPY'\n"
+        '[prices.models."gpt-4.1"]\ninput_per_million = 10\noutput_per_million = 20\n'
+        "[prices.models.own]\ninput_per_million = 0\noutput_per_million = 0\n"
+    )
+    by_model = {"gpt-4.1": ModelPrices(10.0, 20.0), "own": ModelPrices(0.0, 0.0)}
+    assert find_project(tmp_path).prices == Prices(1.0, 2.5, "JPY", by_model)
+    good = "input_per_million = 1\noutput_per_million = 1\n"
+    for wrong in (
+        *("input_per_million = 1", "input_per_million = -1\noutput_per_million = 1", "inputs = 1"),
+        *(f"{good}[prices.models]\nm = 1", f"{good}[prices.models.m]\ninput_per_million = 1"),
+        f"{good}[prices.models.m]\n{good}currency = 'JPY'",
+    ):
         (tmp_path / "liftbay.toml").write_text(f"[prices]\n{wrong}\n")
         with pytest.raises(InputError):
             find_project(tmp_path)

@@ -108,6 +108,15 @@ class TestToolCallSuccess:
         for evidence in (mock_run, mocked_call):
             assert tool_call_success_rate.decide(evidence).actual == {"mocked": True}
 
+    def test_a_call_that_no_mock_answers_is_in_neither_number(self) -> None:
+        unmocked = ToolCallRecord("g", {}, False, error="unmocked call", unmocked=True)
+        mocked = ToolCallRecord("f", {}, True, mocked=True)
+        verdict = tool_call_success_rate.decide(trial(called(unmocked, mocked, unmocked)))
+        assert (verdict.status, verdict.numerator, verdict.denominator) == ("SCORE", 1, 1)
+        verdict = tool_call_success_rate.decide(trial(called(unmocked)))
+        assert (verdict.status, verdict.reason, verdict.missing) == ("NOT_APPLICABLE", "no mock answered a call", None)
+        assert tool_call_success_rate.decide(trial(called(unmocked, call("h", success=None)))).missing
+
     def test_no_call(self) -> None:
         verdict = tool_call_success_rate.decide(trial(called()))
         assert (verdict.status, verdict.missing) == ("NOT_APPLICABLE", None)

@@ -8,10 +8,13 @@ import random
 import msgspec
 import pytest
 from one_trial import HIT, MISS, call, called, routed, tool
+from places import a_run
 from reports import a_case, decided, report_of, result_of
 
+from liftbay.catalog.resolve import resolve, run_plan
 from liftbay.domain.episode import FaultKind
 from liftbay.domain.result import CaseResult, Outcome
+from liftbay.domain.spans import SpanCounts
 from liftbay.domain.trace import (
     Chunk,
     EvalTrace,
@@ -24,6 +27,7 @@ from liftbay.domain.trace import (
 )
 from liftbay.domain.verdict import failed, passed
 from liftbay.domain.vocabulary import DatasetType, EvalMode, Route
+from liftbay.report.build import ReportBuilder
 from liftbay.report.report import Report
 from liftbay.scoring.rates import clustered_rate
 
@@ -361,6 +365,37 @@ def test_tools() -> None:
         "a": (4, 2, 2, 0),
         "b": (4, 2, 0, 2),
     }
+
+
+def test_mocked_and_unmocked_calls() -> None:
+    mocked = ToolCallRecord("a", {}, True, mocked=True)
+    unmocked = ToolCallRecord("b", {}, False, error="unmocked call", unmocked=True)
+    results = [
+        result_of(a_case("1", expected_tools=[], eval_mode=EvalMode.E2E_MOCK), called(mocked, *[unmocked] * 7)),
+        result_of(a_case("2", expected_tools=[], eval_mode=EvalMode.E2E_MOCK), called(mocked)),
+        *(result_of(a_case(str(number), expected_tools=[]), called(unmocked)) for number in range(3, 10)),
+    ]
+    report = report_of("TOOL", results)
+    assert {name: (use.calls, use.failed, use.mocked, use.unmocked) for name, use in report.tools.items()} == {
+        "a": (2, 0, 2, 0),
+        "b": (14, 14, 0, 14),
+    }
+    assert report.unmocked.trials == 8
+    assert report.unmocked.examples == ["1 #1: b, b, b, b, b", "3 #1: b", "4 #1: b", "5 #1: b", "6 #1: b"]
+
+
+def test_what_the_record_says_of_the_run() -> None:
+    """Spans, warnings and hot updates are of the run, not of a trial."""
+    plan = run_plan(resolve("TOOL"))
+    counts = SpanCounts(received=5, used=4, late=1)
+    run = a_run(spans=counts, warnings=["odd"], hot_update_latencies_ms=[100.0, 300.0])
+    report = ReportBuilder(plan).report(run, missing_types=[])
+    assert (report.spans, report.warnings) == (counts, ["odd"])
+    latency = report.probes["hot_update_latency"].values
+    assert (latency.n, latency.mean) == (2, 200.0)
+    assert report.probes["tool_call_latency"].values.n == 0
+    plain = ReportBuilder(plan).report(a_run(), missing_types=[])
+    assert (plain.spans, plain.warnings, plain.unmocked.trials) == (None, [], 0)
 
 
 class TestTrials:

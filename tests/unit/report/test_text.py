@@ -13,10 +13,13 @@ from one_trial import HIT, MISS, call, called, routed, tool
 from reports import a_case, decided, report_of, result_of
 
 from liftbay.domain.episode import FaultKind
+from liftbay.domain.spans import SpanCounts
+from liftbay.domain.trace import ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.language import use_language
-from liftbay.report.report import Report
+from liftbay.report.report import ProbeReport, Report
 from liftbay.report.table import table
+from liftbay.scoring.percentiles import distribution
 
 BF = DatasetType.BASIC_FUNCTION
 RATE = {"value", "low", "high", "n"}
@@ -69,6 +72,30 @@ def test_english() -> None:
     assert f"    agent: {'y' * 72}…" in text
     assert "pass^k" not in text
     assert max(map(len, text.splitlines())) < 200
+
+
+def test_spans_notes_and_unmocked_calls() -> None:
+    unmocked = ToolCallRecord("pay\x1b[2J", {}, False, error="unmocked call", unmocked=True)
+    report = msgspec.structs.replace(
+        report_of("TOOL_CALL", [result_of(a_case("1", expected_tools=[]), called(unmocked))]),
+        warnings=["the agent changed"],
+        spans=SpanCounts(received=9, used=4, late=2, foreign=1, repeated=1, dropped=1),
+    )
+    lines = str(report).splitlines()
+    assert lines[2] == "Note: the agent changed"
+    assert "Unmocked calls in 1 trials: no mock answers them, and the real tool was not asked" in lines
+    assert "Spans: 9 received, 4 used; late: 2, of no trial: 1, repeated: 1, dropped: 1" in lines
+    assert "\x1b" not in str(report)
+    for absent in ("Note:", "Unmocked", "Spans:"):
+        assert absent not in str(of_tools())
+
+
+def test_money_has_more_digits_than_milliseconds() -> None:
+    values = distribution([0.00042, 0.0012])
+    probes = {"cost": ProbeReport("money", values), "response_latency": ProbeReport("ms", distribution([1.26]))}
+    text = str(msgspec.structs.replace(of_tools(), probes=probes))
+    assert re.search(r"cost +money +0\.00081 +0\.00081 +0\.001122", text)
+    assert re.search(r"response_latency +ms +1\.3 +1\.3", text)
 
 
 def test_trials_are_shown_where_there_are_several() -> None:
