@@ -53,6 +53,8 @@ bench: $(READY)  ## run the benchmarks, interleaved with what they compare again
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/engine_faults.py
+	@$(BIN)/python bench/trace.py
+	@$(BIN)/python bench/sample_agent.py
 
 lock: $(READY)  ## resolve the locked versions anew
 	@$(PIP) install uv

@@ -75,7 +75,7 @@ async def run_async(
         kept = MemoryStore() if store is None else await open_store(store)
         opened.push_async_callback(kept.close)
         instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
-        record = with_version(prepared.record, wired.agent)
+        record = with_version(prepared.record, wired.agent, wired.fingerprint)
         await kept.add_run(record)
         counting = Counting(Silent(), record, prepared.plan)
         record = await execute(

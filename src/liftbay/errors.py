@@ -93,7 +93,12 @@ class RunError(LiftbayError):
 
 
 class AgentError(LiftbayError):
-    """The thing under test did not answer as it should."""
+    """The thing under test did not answer as it should.
+
+    `trace` is the EvalTrace of what happened until then, where the adapter knows it.
+    """
+
+    trace: object | None = None
 
 
 class AgentTimeout(AgentError):

@@ -28,7 +28,7 @@ def language_of(environment: Mapping[str, str]) -> str:
     return "en"
 
 
-def tr(text: str, **values: object) -> str:
+def tr(text: str, /, **values: object) -> str:
     """`text` in the language in use, with `values` filled in as `str.format` does."""
     return in_language(text).format(**values)
 

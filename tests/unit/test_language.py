@@ -173,3 +173,7 @@ def test_japanese_comes_from_the_catalogue() -> None:
 @pytest.mark.usefixtures("_japanese")
 def test_a_text_without_an_entry_stays_english() -> None:
     assert tr("no such entry: {what}", what=1) == "no such entry: 1"
+
+
+def test_a_value_may_have_any_name() -> None:
+    assert tr("{text}", text="it") == "it"

@@ -119,7 +119,7 @@ def _tool_of_function(function: Callable[..., Any], name: str, place: str) -> To
     try:
         parameters = _parameters(function, name)
         (reference,), components = msgspec.json.schema_components([parameters])
-    except (TypeError, ValueError, NameError) as error:
+    except (TypeError, ValueError, NameError, RuntimeError) as error:
         raise InputError(
             "the parameters of the function cannot be described: {why}",
             place=place,

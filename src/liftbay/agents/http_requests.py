@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from liftbay.ports import AgentInput
 PORT = "port"
 OTLP_ENDPOINT = "otlpEndpoint"
 MCP_ENDPOINT = "mcpEndpoint"
+PYTHON = "python"  # the interpreter that runs liftbay
 _OF_A_START = (PORT, OTLP_ENDPOINT)
 _OF_A_HOOK = ("skill", "skillVersion")
 _SESSION = "sessionId"
@@ -65,7 +67,7 @@ class HttpRequests:
             self._hook_url = self._address(self._hook.url, known, "publish_skill.url")
             self._hook_body = self._json(self._hook.request, known, "publish_skill.request")
         start = file.start
-        self._command = self._json(start.command if start else [], _OF_A_START, "start.command")
+        self._command = self._json(start.command if start else [], (*_OF_A_START, PYTHON), "start.command")
         self._env = self._json(start.env if start else {}, (*_OF_A_START, MCP_ENDPOINT, ENVIRONMENT), "start.env")
         self._values: dict[str, Any] = {PORT: None, OTLP_ENDPOINT: otlp_endpoint}
         self._check_names(file)
@@ -88,7 +90,7 @@ class HttpRequests:
 
     def command(self) -> list[str]:
         """The command that starts the agent."""
-        return [one.text(self._values) for one in self._command]
+        return [one.text({**self._values, PYTHON: sys.executable}) for one in self._command]
 
     def environment(self, mcp_endpoint: str | None) -> dict[str, str]:
         """The variables that the agent's process gets beside those of this process."""

@@ -10,6 +10,7 @@ import msgspec
 from liftbay.agents.templates import JsonPath
 from liftbay.domain.trace import EvalTrace
 from liftbay.errors import AgentProtocol
+from liftbay.scoring.impossible_numbers import impossible_number
 from liftbay.scoring.merged_trace import merged
 
 TRACE = "trace"
@@ -47,7 +48,14 @@ def trace_of(parts: Mapping[str, Any]) -> EvalTrace | None:
     except msgspec.ValidationError as error:
         raise AgentProtocol("the trace in the answer is not one: {why}", why=error) from None
     _refuse_depth(trace)
+    refuse_impossible_numbers(trace)
     return trace
+
+
+def refuse_impossible_numbers(trace: EvalTrace | None) -> None:
+    """Raise `AgentProtocol` for a trace with a number that nothing can have measured."""
+    if place := impossible_number(trace):
+        raise AgentProtocol("the trace in the answer has an impossible number: {field}", field=place)
 
 
 def _refuse_depth(trace: Any) -> None:

@@ -101,16 +101,25 @@ class OpenAIChatAgent:
     async def answer(self, turn: AgentInput) -> AgentAnswer:
         """The model's last text, with all that happened until then. Raises `AgentError`."""
         messages = [*self._before(turn), {"role": "user", "content": turn.user_input}]
-        tools = _offered(self._tools, turn.case)
         seen = _Seen()
+        loads = [] if turn.earlier else self._loads
+        try:
+            text = await self._until_no_call(turn, messages, seen)
+        except AgentError as error:
+            error.trace = seen.trace(loads)
+            raise
+        self._remember(turn, messages)
+        return AgentAnswer(text=text, trace=seen.trace(loads), time_to_first_token_ms=seen.first_token_ms)
+
+    async def _until_no_call(self, turn: AgentInput, messages: list[Message], seen: _Seen) -> str:
+        """Ask the model and answer its tool calls until it makes none; `messages` and `seen` grow meanwhile."""
+        tools = _offered(self._tools, turn.case)
         for _ in range(self._file.max_rounds):
             completion = await self._ask(messages, tools, turn.traceparent)
             seen.note(completion, self._model or "")
             messages.append(_said(completion, len(messages)))
             if not completion.tool_calls:
-                self._remember(turn, messages)
-                trace = seen.trace([] if turn.earlier else self._loads)
-                return AgentAnswer(text=completion.text, trace=trace, time_to_first_token_ms=seen.first_token_ms)
+                return completion.text
             for asked, call in zip(messages[-1]["tool_calls"], completion.tool_calls, strict=True):
                 answered = await answer_call(call, tools, turn.tools)
                 seen.calls.append(self._without_secrets(answered))

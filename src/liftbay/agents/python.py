@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from liftbay.agents.daemon_thread import in_daemon_thread
+from liftbay.agents.inline_trace import refuse_impossible_numbers
 from liftbay.agents.stand_in_file import StandInFor
 from liftbay.domain.case import Message
 from liftbay.domain.trace import EvalTrace
@@ -154,9 +155,11 @@ def _answer(returned: Any) -> AgentAnswer:
         answer = returned if isinstance(returned, AgentAnswer) else msgspec.convert(dict(returned), AgentAnswer)
         if not isinstance(answer.text, str):
             raise TypeError(f"the text is {type(answer.text).__name__}")  # nobody checks what a struct is made of
-        return _ANSWERS.decode(msgspec.json.encode(answer))
+        kept = _ANSWERS.decode(msgspec.json.encode(answer))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise AgentProtocol("the agent's answer is not one: {why}", why=_shown(error)) from None
+    refuse_impossible_numbers(kept.trace)
+    return kept
 
 
 _ANSWERS = msgspec.json.Decoder(AgentAnswer)

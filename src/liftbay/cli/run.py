@@ -74,12 +74,13 @@ def run(
 ) -> None:
     """Run a scope against an agent."""
     from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415
+    from liftbay.datasets.sources import lasting  # noqa: PLC0415
     from liftbay.errors import InputError  # noqa: PLC0415
 
     if resume is None and scope is None:
         raise InputError("there is no scope", place="--scope", remedy="name one; liftbay catalog scopes lists them")
     choices: dict[str, Any] = {
-        "dataset": [_absolute(path) for path in dataset or []],
+        "dataset": [lasting(path) for path in dataset or []],
         "dataset_types": _dataset_types(dataset_type or []),
         "eval_mode": _eval_mode(eval_mode),
         "limit": limit,
@@ -211,7 +212,7 @@ async def _work(
         return plan_text(prepared, None if store is None else await estimate(store, prepared.record))
     store = await _opened_store(opened, store_url, create=True)
     instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
-    record = with_version(prepared.record, wired.agent)
+    record = with_version(prepared.record, wired.agent, wired.fingerprint)
     if resumed is None:
         await store.add_run(record)
     counting = Counting(RunDisplay(prepared, store_url), record, prepared.plan)
@@ -247,16 +248,6 @@ def _request(scope: str, agent: str | None, choices: dict[str, Any]) -> RunReque
             remedy="give an agent file, python:module:callable or replay:FILE, or set agent.default in liftbay.toml",
         )
     return RunRequest(scope=scope, agent=chosen, **choices)
-
-
-def _absolute(path: str) -> str:
-    """The path as it can be found again when the run is resumed from another folder."""
-    from pathlib import Path  # noqa: PLC0415
-
-    prefix = "jmultiwoz:"
-    if path.startswith(prefix):
-        return prefix + str(Path(path.removeprefix(prefix)).absolute())
-    return str(Path(path).absolute())
 
 
 def _dataset_types(names: list[str]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,8 @@ from liftbay.datasets.problem import Report
 from liftbay.datasets.project import DATASETS, FILE_NAME, MOCKS, Project
 from liftbay.domain.case import Case
 from liftbay.errors import InputError, at
+
+ENTRY_POINTS = "liftbay.datasets"  # a name, and a function that returns the path of a folder
 
 
 class CaseSource(Protocol):
@@ -55,9 +58,11 @@ class Sources(msgspec.Struct, frozen=True):
 
 
 def find_sources(paths: Sequence[str], project: Project) -> Sources:
-    """The sources that `paths` name: files, folders, `jmultiwoz:PATH`; none: those of the project.
+    """The sources that `paths` name: files, folders, `jmultiwoz:PATH`, the datasets of installed packages; none: those
+    of the project.
 
-    Mock data is in the project's folder for it, and in folders `mocks` beside the files and in the folders given.
+    Mock data is in the project's folder for it, and in folders `mocks` beside the files and in and beside the folders
+    given.
     Raises `InputError` where a path leads to no dataset.
     """
     cases: list[CaseSource] = []
@@ -67,14 +72,29 @@ def find_sources(paths: Sequence[str], project: Project) -> Sources:
         if path.startswith(PREFIX):
             cases.append(Jmultiwoz(Path(path.removeprefix(PREFIX))))
             continue
-        place = Path(path)
+        place = installed(path) or Path(path)
         for file in _files_of(place):
             files.setdefault(file.resolve(), file)
             mocks.append(file.parent / MOCKS)
         if place.is_dir():
-            mocks.append(place / MOCKS)
+            mocks += [place / MOCKS, place.parent / MOCKS]
     found = [CaseFile(DataFile(_from_here(file))) for file in files.values()]
     return Sources([*found, *cases], [folder for folder in dict.fromkeys(mocks) if folder.is_dir()])
+
+
+def lasting(path: str) -> str:
+    """The name of a source as it can be found again from another folder."""
+    if path.startswith(PREFIX):
+        return PREFIX + str(Path(path.removeprefix(PREFIX)).absolute())
+    return path if installed(path) else str(Path(path).absolute())
+
+
+def installed(name: str) -> Path | None:
+    """The folder of the datasets that an installed package has under this name; a file or folder comes first."""
+    if Path(name).exists():
+        return None
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}.get(name)
+    return None if found is None else Path(found.load()())
 
 
 def _files_of(path: Path) -> list[Path]:

@@ -76,6 +76,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
     ended: str | None = None
     agent_name: str = ""
     agent_version: str | None = None
+    agent_file: str | None = None  # the SHA-256 of the agent file, where there is one
     datasets: list[DatasetVersion] = []
     planned: int = 0  # trials
     error: str | None = None

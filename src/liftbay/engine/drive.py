@@ -18,6 +18,8 @@ from liftbay.errors import AgentError, AgentProtocol, AgentTimeout, AgentUnreach
 from liftbay.ports import Agent, AgentInput, TrialTools
 from liftbay.scoring.merged_trace import merged
 
+_FIRST_STEP = 0.02  # seconds until an agent is asked again whether it has settled; doubles each time
+
 
 async def drive(
     agent: Agent,
@@ -52,8 +54,8 @@ async def drive(
             )
             turn = Turn(round=round_.round, user_input=round_.user_input, trace_id=_trace_id(traceparent))
             try:
-                if position and not await agent.settled(session_id):
-                    await asyncio.sleep(turn_settle)
+                if position:
+                    await _settled(agent, session_id, turn_settle)
                 await pace.wait()
                 begun = time.perf_counter()
                 with instruments.inside(traceparent):
@@ -61,7 +63,10 @@ async def drive(
                         answer = await agent.answer(asked)
                 measured = (time.perf_counter() - begun) * 1000
             except (TimeoutError, AgentError) as error:
-                turns.append(msgspec.structs.replace(turn, trace=_with_calls(None, tools)))
+                until_then = error.trace if isinstance(error, AgentError) else None
+                known = until_then if isinstance(until_then, EvalTrace) else None
+                pace.used(known)
+                turns.append(msgspec.structs.replace(turn, trace=_with_calls(known, tools)))
                 return Episode(session_id, turns, fault=fault_of(error, position + 1, turn_timeout), recorded=recorded)
             recorded |= answer.recorded
             turns.append(
@@ -75,6 +80,17 @@ async def drive(
             )
             pace.used(answer.trace)
     return Episode(session_id, turns, recorded=recorded)
+
+
+async def _settled(agent: Agent, session_id: str, seconds: float) -> None:
+    """Wait until the agent says that the session is persisted, and at most so many seconds."""
+    begun, step = time.perf_counter(), _FIRST_STEP
+    while not await agent.settled(session_id):
+        left = begun + seconds - time.perf_counter()
+        if left <= 0:
+            return
+        await asyncio.sleep(min(step, left))
+        step *= 2
 
 
 def _trace_id(traceparent: str | None) -> str | None:

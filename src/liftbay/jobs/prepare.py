@@ -14,7 +14,8 @@ import msgspec
 import liftbay
 from liftbay.catalog.resolve import EvaluationPlan, resolve, run_plan
 from liftbay.datasets.cases import Datasets, load_cases
-from liftbay.datasets.project import Project, find_project
+from liftbay.datasets.project import DATASETS, Project, find_project
+from liftbay.datasets.sources import installed
 from liftbay.domain.case import Case, MockData
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import DatasetVersion, RunRecord, RunRequest, RunState
@@ -71,6 +72,8 @@ def prepare(
             remedy="give prices.input_per_million and prices.output_per_million in liftbay.toml",
         )
     selection = resolve(request.scope, request.dataset_types)
+    if not request.dataset and resumed is None and not (project.root / DATASETS).exists() and installed(request.agent):
+        request = msgspec.structs.replace(request, dataset=[request.agent])  # an installed agent's own
     source: Datasets | list[Case]
     if isinstance(agent, RecordedAgent) and not request.dataset and (own := agent.cases(selection.datasets[0])):
         source, versions, warnings = own, [], 0
@@ -108,15 +111,22 @@ def prepare(
     return Prepared(record, selection, run_plan(selection), counts, missing, warnings, source)
 
 
-def with_version(record: RunRecord, agent: Agent) -> RunRecord:
-    """The record with the version of the agent as it was started; on a resume another version is worth a warning."""
-    before, now_ = record.agent_version, agent.version
-    if record.started is None or before == now_:
-        return msgspec.structs.replace(record, agent_version=now_)
-    warning = tr(
-        "the agent's version changed during the run: {before} → {after}", before=before or "-", after=now_ or "-"
-    )
-    return msgspec.structs.replace(record, warnings=[*(one for one in record.warnings if one != warning), warning])
+def with_version(record: RunRecord, agent: Agent, file: str | None = None) -> RunRecord:
+    """The record with the version of the agent as it was started, and the SHA-256 of its file.
+
+    On a resume, others than before are worth a warning.
+    """
+    if record.started is None:
+        return msgspec.structs.replace(record, agent_version=agent.version, agent_file=file)
+    warnings = dict.fromkeys(record.warnings)
+    if record.agent_version != agent.version:
+        before, after = record.agent_version or "-", agent.version or "-"
+        said = tr("the agent's version changed during the run: {before} → {after}", before=before, after=after)
+        warnings.pop(said, None)
+        warnings[said] = None
+    if record.agent_file != file:
+        warnings[tr("the agent file changed during the run")] = None
+    return msgspec.structs.replace(record, warnings=list(warnings))
 
 
 def _selected(source: Datasets | list[Case], type_: DatasetType, request: RunRequest) -> Iterator[Case]:

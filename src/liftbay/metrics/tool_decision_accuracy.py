@@ -35,7 +35,8 @@ def decide(evidence: Evidence) -> Verdict:
     if not calls:
         return _verdict(VerdictStatus.NOT_APPLICABLE, "no tool was called", expected, actual)
     if not set(called) <= set(expected):
-        return _verdict(VerdictStatus.FAIL, "a tool of another kind was called", expected, actual)
+        reason = "a tool of another kind was called" if expected else "a tool was called where none is expected"
+        return _verdict(VerdictStatus.FAIL, reason, expected, actual)
     return _verdict(VerdictStatus.PASS, None, expected, actual)
 
 

@@ -148,7 +148,7 @@ def _wrapper(
             trial = _trial(tools)
             if trial is None:
                 return await function(*given, **named)
-            call = made(given, named)
+            call = _noted(made, trial, given, named)
             answer = call.answered_by(trial)
             if answer is not None:
                 await asyncio.sleep(answer.latency_ms / 1000)
@@ -164,7 +164,7 @@ def _wrapper(
         trial = _trial(tools)
         if trial is None:
             return function(*given, **named)
-        call = made(given, named)
+        call = _noted(made, trial, given, named)
         answer = call.answered_by(trial)
         if answer is not None:
             time.sleep(answer.latency_ms / 1000)
@@ -199,6 +199,21 @@ def _said(answer: Intercepted) -> Any:
     if answer.error is not None:
         raise ToolFailed(answer.error)
     return answer.result
+
+
+def _noted(
+    made: functools.partial[_Call],
+    trial: OpenTrial,
+    given: tuple[Any, ...],
+    named: dict[str, Any],
+) -> _Call:
+    """The call; one that the function would not take is noted as the failed call that it is."""
+    try:
+        return made(given, named)
+    except TypeError as error:
+        arguments = {str(position): value for position, value in enumerate(given)} | named
+        trial.record(ToolCallRecord(made.args[0], arguments, success=False, error=f"TypeError: {error}"))
+        raise
 
 
 class _Call:

@@ -212,7 +212,8 @@ class ReportBuilder:
         if unmocked:
             self._unmocked_trials += 1
             if len(self._unmocked_examples) < _EXAMPLES:
-                self._unmocked_examples.append(f"{result.case.id} #{result.trial}: {', '.join(unmocked[:_EXAMPLES])}")
+                tools = [*unmocked[:_EXAMPLES], *("…" for _ in unmocked[_EXAMPLES : _EXAMPLES + 1])]
+                self._unmocked_examples.append(f"{result.case.id} #{result.trial}: {', '.join(tools)}")
 
     def report(self, run: RunRecord, *, missing_types: Sequence[DatasetType]) -> Report:
         """The report of everything that was added."""

@@ -88,7 +88,7 @@ def _cases(report: Report) -> str:
         undecided=cases.undecided,
     )
     reasons = "; ".join(f"{in_language(reason)}: {count}" for reason, count in cases.undecided_by_reason.items())
-    main = tr("main metric: {metric}: {reason}", metric=report.main.metric, reason=text_of(report.main.reason))
+    main = tr("main metric: {metric}: {reason}", metric=_name(report.main.metric), reason=text_of(report.main.reason))
     examples = [
         "  " + tr("for example {example}", example=_short(example)) for example in cases.undecided_examples.values()
     ]
@@ -148,7 +148,7 @@ def _distribution(probe: ProbeReport) -> tuple[str, ...]:
 
 def _beside(report: Report) -> str:
     rows = [
-        (id_, name, _rate(rate), str(rate.n))
+        (_name(id_), name, _rate(rate), str(rate.n))
         for id_, metric in report.metrics.items()
         for name, rate in metric.beside.items()
     ]

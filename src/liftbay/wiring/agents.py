@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -39,6 +40,11 @@ class Wired(msgspec.Struct, frozen=True):
     path: Path | None = None  # of the file
     tools: MockTools | None = None
     opened: contextlib.ExitStack = msgspec.field(default_factory=contextlib.ExitStack)  # ends with the run
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The SHA-256 of the file, in hexadecimal."""
+        return None if self.path is None else hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     @property
     def folder(self) -> Path:

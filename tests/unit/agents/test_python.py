@@ -410,3 +410,9 @@ class TestNaming:
 def test_a_function_that_cannot_be_called_is_refused_before_the_run(function: Callable[..., str]) -> None:
     with pytest.raises(InputError, match="cannot be called"):
         PythonAgent(function, "f")
+
+
+@synchronous
+async def test_a_trace_with_an_impossible_number_is_refused() -> None:
+    with pytest.raises(AgentProtocol, match=r"impossible number: model\.inputTokens"):
+        await answered(lambda text: {"text": text, "trace": {"model": {"inputTokens": -5}}})

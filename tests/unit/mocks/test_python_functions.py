@@ -111,7 +111,9 @@ def test_arguments_go_by_their_names(functions: Any) -> None:
         functions.search("京都", 3, "spa", "quiet", sort="price", seen={1})
         with pytest.raises(TypeError, match="missing a required argument: 'city'"):
             functions.search(people=1)
-        (call,) = trial.taken()
+        call, refused = trial.taken()
+    assert (refused.arguments, refused.success) == ({"people": 1}, False)
+    assert refused.error == "TypeError: missing a required argument: 'city'"
     assert call.arguments == {
         "city": "京都",
         "people": 3,

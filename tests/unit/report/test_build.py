@@ -381,7 +381,7 @@ def test_mocked_and_unmocked_calls() -> None:
         "b": (14, 14, 0, 14),
     }
     assert report.unmocked.trials == 8
-    assert report.unmocked.examples == ["1 #1: b, b, b, b, b", "3 #1: b", "4 #1: b", "5 #1: b", "6 #1: b"]
+    assert report.unmocked.examples == ["1 #1: b, b, b, b, b, …", "3 #1: b", "4 #1: b", "5 #1: b", "6 #1: b"]
 
 
 def test_what_the_record_says_of_the_run() -> None:

@@ -1,0 +1,1 @@
+"""From what was gathered to the answer."""

@@ -1,0 +1,1 @@
+"""What the agent remembers: sessions and profiles for a while, the knowledge base for good."""

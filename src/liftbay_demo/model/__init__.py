@@ -1,0 +1,1 @@
+"""The stages with a language model in them. Where it fails or answers nonsense, the rules take over."""

@@ -1,0 +1,1 @@
+"""From what somebody typed to what they want."""
