@@ -23,6 +23,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent
 from mock_cases import hotels, mocked, real, said
+from opentelemetry import context
+from opentelemetry.propagate import extract
 from places import synchronous
 
 from liftbay.domain.case import MockAnswer
@@ -87,10 +89,14 @@ async def called(
     """What the SDK's client gets, or the `MCPError` that it raises."""
     assert url is not None
     async with Client(url) as client:
+        # The client writes the trace of its own span over that in `meta`, where this process makes spans.
+        token = context.attach(extract({"traceparent": str((meta or {}).get("traceparent"))}))
         try:
             return await client.call_tool(name, arguments or {}, meta=cast(Any, meta))
         except MCPError as error:  # the client would wrap it in a group
             refused = error
+        finally:
+            context.detach(token)
     raise refused
 
 
