@@ -94,6 +94,7 @@ def test_every_module_is_seen(project: Path) -> None:
 
 
 def test_it_is_stopped_at_the_end(project: Path) -> None:
+    (project / "demo").mkdir()  # a folder of its name does not stand in its way
     report(project, "--scope", "TOOL_CALL", "--limit", "2")
     processes = Path("/proc").glob("[0-9]*") if Path("/proc").is_dir() else ()
     assert [process for process in processes if _is_of_the_agent(process, project)] == []

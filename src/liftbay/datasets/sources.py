@@ -91,8 +91,11 @@ def lasting(path: str) -> str:
 
 def installed(name: str) -> Path | None:
     """The folder of the datasets that an installed package has under this name; a file or folder comes first."""
-    if Path(name).exists():
-        return None
+    return None if Path(name).exists() else of_package(name)
+
+
+def of_package(name: str) -> Path | None:
+    """The folder of the datasets that an installed package has under this name."""
     found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}.get(name)
     return None if found is None else Path(found.load()())
 

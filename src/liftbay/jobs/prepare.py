@@ -15,7 +15,7 @@ import liftbay
 from liftbay.catalog.resolve import EvaluationPlan, resolve, run_plan
 from liftbay.datasets.cases import Datasets, load_cases
 from liftbay.datasets.project import DATASETS, Project, find_project
-from liftbay.datasets.sources import installed
+from liftbay.datasets.sources import installed, of_package
 from liftbay.domain.case import Case, MockData
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import DatasetVersion, RunRecord, RunRequest, RunState
@@ -72,8 +72,9 @@ def prepare(
             remedy="give prices.input_per_million and prices.output_per_million in liftbay.toml",
         )
     selection = resolve(request.scope, request.dataset_types)
-    if not request.dataset and resumed is None and not (project.root / DATASETS).exists() and installed(request.agent):
-        request = msgspec.structs.replace(request, dataset=[request.agent])  # an installed agent's own
+    if not request.dataset and not (project.root / DATASETS).exists() and (folder := of_package(request.agent)):
+        name = request.agent if installed(request.agent) else str(folder)  # a folder may have the same name
+        request = msgspec.structs.replace(request, dataset=[name])
     source: Datasets | list[Case]
     if isinstance(agent, RecordedAgent) and not request.dataset and (own := agent.cases(selection.datasets[0])):
         source, versions, warnings = own, [], 0
