@@ -8,10 +8,10 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check docs bench lock clean
+.PHONY: help setup demo demo-benchmark record-judge test check docs bench lock clean
 
 help:  ## list the verbs
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## install everything into .venv, which then holds .venv/bin/liftbay
 
@@ -30,11 +30,18 @@ $(READY): $(LOCKED) pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY)  ## generate and evaluate a small dataset against a scripted endpoint
+demo: $(READY)  ## look inside the sample agent, judged by recorded answers; writes an HTML report
 	@$(BIN)/python demo/run.py
 
+demo-benchmark: $(READY)  ## generate and evaluate a small JMultiWOZ-TC against a scripted endpoint
+	@$(BIN)/python demo/benchmark.py
+
+record-judge: $(READY)  ## record the demo's judge anew: JUDGE=http://… [JUDGE_MODEL=NAME]
+	@test -n "$(JUDGE)" || { echo "name the endpoint: make record-judge JUDGE=http://127.0.0.1:8000/v1" >&2; exit 2; }
+	@$(BIN)/python demo/record_judge.py --judge "$(JUDGE)" $(if $(JUDGE_MODEL),--judge-model "$(JUDGE_MODEL)")
+
 test: check  ## lint, types, layers and all tests; what CI runs
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: $(READY)  ## lint, types and layers only
 	@$(BIN)/ruff check .

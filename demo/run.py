@@ -1,56 +1,38 @@
-"""`make demo`: generate and evaluate the small dataset beside this file against a scripted endpoint.
+"""`make demo`: END_TO_END on the sample agent, judged by recorded answers of a model, with an HTML report.
 
-Needs no network, no key and no model. The endpoint is started on a free port and stopped at the end.
+Needs no network, no key and no model. Give `--lang ja` for Japanese. Ends with 1 where the record lacks an answer:
+then the agent, the cases or a prompt have changed, and `make record-judge` has to be run again.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-OUTPUT = HERE / "output"
-LIFTBAY = (sys.executable, "-m", "liftbay")
-# Give `--lang ja` to the demo to see it in Japanese.
-LANGUAGE = sys.argv[1:]
+from agent_runs import ANSWERS, HERE, in_folder, liftbay, run_options
 
-
-def liftbay(*arguments: str) -> None:
-    """Show a command and run it."""
-    print("\n$ liftbay", *arguments, flush=True)
-    subprocess.run([*LIFTBAY, *LANGUAGE, *arguments], check=True)
+OUTPUT = HERE / "output" / "agent"
 
 
 def main() -> int:
     """Run the demo; returns the exit code."""
+    language = tuple(sys.argv[1:])
     shutil.rmtree(OUTPUT, ignore_errors=True)
-    os.chdir(HERE.parent)
-    endpoint = subprocess.Popen(
-        [sys.executable, str(HERE / "scripted_endpoint.py"), "--port", "0"], stdout=subprocess.PIPE, text=True
+    folder = in_folder(OUTPUT)
+    answers = os.path.relpath(ANSWERS, folder)
+    print(
+        "This demo asks no model. The agent works by rules; what the judge says was recorded from a SMALL model, whose"
     )
+    print("verdicts are hardly better than chance: docs/explanation/judge.md. Look at the form, not at the figures.")
     try:
-        assert endpoint.stdout is not None
-        line = endpoint.stdout.readline()
-        if not line:
-            print("the scripted endpoint did not start", file=sys.stderr)
-            return 1
-        base_url = line.split()[2]
-        print("This demo asks a SCRIPTED endpoint: there is no model behind it. Its mistakes are written down in")
-        print("demo/dataset/answers.jsonl, so that every class of the breakdown is there to see.")
-        common = ("--data", "demo/dataset", "--output-dir", "demo/output")
-        liftbay("jmultiwoz", "generate", *common, "--base-url", base_url)
-        result = "demo/output/result_demo_scripted-model.jsonl"
-        liftbay("jmultiwoz", "evaluate", *common, "--result", result, "--breakdown")
+        liftbay(folder, *run_options("END_TO_END", "--judge", f"cache:{answers}"), language=language)
+        liftbay(folder, "report", "last", "--output", "report.html", language=language)
     except subprocess.CalledProcessError as error:
         return error.returncode
     except KeyboardInterrupt:
         return 130
-    finally:
-        endpoint.terminate()
-        endpoint.wait()
-    print("\nThe answers were scripted; the scores say nothing about a real model. All files: demo/output/")
-    print("Next: docs/tutorial/first-benchmark.md points liftbay at an endpoint of your own.")
+    print(f"\nOpen {os.path.relpath(folder / 'report.html')} in a browser.")
+    print("Next: docs/tutorial/first-run.md evaluates an agent of your own.")
     return 0
 
 

@@ -9,6 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
+from liftbay.datasets.project import find_project
 from liftbay.domain.result import RunRequest
 from liftbay.domain.vocabulary import DatasetType, EvalMode
 from liftbay.engine.run import Control
@@ -20,6 +23,7 @@ from liftbay.report.report import Report
 from liftbay.stores.memory import MemoryStore
 from liftbay.stores.open import open_store
 from liftbay.wiring.agents import AgentLike, agent_of
+from liftbay.wiring.judges import JudgeChoice, judge_settings, judging, use_kept, used, with_judge
 from liftbay.wiring.surroundings import started
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -38,7 +42,8 @@ def run(
     `agent` is a function (plain or async) that takes the user's input, or a specification as on the command line.
     `dataset` names files, folders or `jmultiwoz:PATH`; without it the project's datasets run. Results are kept in
     memory, or in `store`, an address such as `sqlite:///runs.db`. `options` are the fields of `RunRequest`:
-    `limit`, `trials`, `concurrency`, `timeout`, `retries`, `turn_settle`, …
+    `limit`, `trials`, `concurrency`, `timeout`, `retries`, `turn_settle`, … and, as on the command line, `judge`,
+    `judge_model`, `judge_votes`, `judge_language`, `judge_concurrency`, `judge_cache`.
 
     Raises `LiftbayError` as the command does. In a running event loop use `run_async`.
     """
@@ -63,25 +68,37 @@ async def run_async(
         opened.push(wired.opened)
         opened.push_async_callback(wired.agent.close)  # even where it is never started
         named = [dataset] if isinstance(dataset, str | Path) else dataset
+        choice = JudgeChoice(judge=options.pop("judge", None), **_judge_options(options))
         request = RunRequest(
             scope=scope,
             agent=agent if isinstance(agent, str) else wired.agent.name,
             dataset=[str(path) for path in named],
             dataset_types=[_one_of(DatasetType, name) for name in options.pop("dataset_types", ())],
             eval_mode=None if (mode := options.pop("eval_mode", None)) is None else _one_of(EvalMode, mode),
+            judge=judge_settings(choice, find_project(Path.cwd())),
             **options,
         )
         prepared = prepare(request, wired.agent)
         kept = MemoryStore() if store is None else await open_store(store)
         opened.push_async_callback(kept.close)
-        instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
-        record = with_version(prepared.record, wired.agent, wired.fingerprint)
+        judge = await opened.enter_async_context(judging(request.judge, kept))
+        instruments = msgspec.structs.replace(
+            await opened.enter_async_context(started(wired, prepared.mock_data)), judge=judge
+        )
+        record = with_judge(with_version(prepared.record, wired.agent, wired.fingerprint), judge)
         await kept.add_run(record)
         counting = Counting(Silent(), record, prepared.plan)
-        record = await execute(
-            record, prepared.plan, prepared.cases(), wired.agent, kept, counting, Control(), instruments
-        )
-        return await build_report(kept, record, prepared.plan, counted=counting.builder)
+        async with use_kept(kept, record.id, judge):
+            record = await execute(
+                record, prepared.plan, prepared.cases(), wired.agent, kept, counting, Control(), instruments
+            )
+        return await build_report(kept, used(record, judge), prepared.plan, counted=counting.builder)
+
+
+def _judge_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take what begins with `judge_` out of the options."""
+    prefix = "judge_"
+    return {name.removeprefix(prefix): options.pop(name) for name in list(options) if name.startswith(prefix)}
 
 
 def _one_of(kind: type[Word], name: str) -> Word:

@@ -10,10 +10,12 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from liftbay.domain.case import Case
-from liftbay.domain.episode import Turn
+from liftbay.domain.episode import Evidence, Turn
+from liftbay.domain.metric import Metric
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.domain.spans import Span, SpanCounts
 from liftbay.domain.trace import EvalTrace, ToolCallRecord
+from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import DatasetType
 
 
@@ -84,6 +86,26 @@ class TraceSource(Protocol):
 
     async def close(self) -> None:
         """Stop listening."""
+
+
+class Judge(Protocol):
+    """Decides what the trace alone does not; sees the evidence and nothing else."""
+
+    async def verdict(self, metric: Metric, evidence: Evidence) -> Verdict:
+        """The verdict of a metric that asks a judge; ERROR where the judge fails, never an exception for it."""
+
+    async def close(self) -> None:
+        """Give back connections."""
+
+
+class JudgeCache(Protocol):
+    """Answers of judges by the content of the question. Raises `StoreError`."""
+
+    async def cached(self, key: str) -> str | None:
+        """What was kept under the key, or None."""
+
+    async def keep(self, key: str, answer: str) -> None:
+        """Keep an answer; what is there already stays."""
 
 
 class SpanOrigin(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -106,14 +105,16 @@ def test_a_reader_that_leaves_is_no_fault() -> None:
     assert process.returncode in (0, 1, 128 + signal.SIGPIPE)
 
 
-def test_ctrl_c_in_a_command_that_only_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from liftbay.benchmarks.jmultiwoz_tc import evaluate  # noqa: PLC0415
-
-    def interrupted(*arguments: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(evaluate, "evaluate", interrupted)
-    assert entry.main(["jmultiwoz", "evaluate", "--result", "x"]) == 130
+def test_ctrl_c_in_a_command_that_only_computes() -> None:
+    program = """
+import os, signal
+from liftbay.benchmarks.jmultiwoz_tc import evaluate
+from liftbay.cli import main
+evaluate.evaluate = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)
+raise SystemExit(main.main(["jmultiwoz", "evaluate", "--result", "x"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, check=False)
+    assert done.returncode == 130, done.stderr
 
 
 def test_what_a_server_said_is_repeated_as_it_is() -> None:

@@ -1,15 +1,20 @@
-"""`make demo`: what it prints, and that the scripted mistakes come out in their classes."""
+"""`make demo`: END_TO_END on the sample agent with recorded answers of a judge, none of which may be missing."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
-from command import ROOT, environment, read_lines
+from command import ROOT, environment, liftbay
 
-FOLDER = ROOT / "demo" / "output"
+from agent_runs import CASES_OF_EACH_DATASET, run_options
+
+FOLDER = ROOT / "demo" / "output" / "agent"
+ANSWERS = ROOT / "demo" / "judge_answers.jsonl"
+UNRECORDED = "not in the recorded answers"
 
 
 @pytest.fixture(scope="module")
@@ -20,53 +25,50 @@ def printed() -> str:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
-def test_it_says_that_the_endpoint_is_scripted_and_where_the_files_are(printed: str) -> None:
-    assert "SCRIPTED" in printed
-    assert "demo/output/" in printed
-    for name in ("result", "manifest", "score", "incorrect", "breakdown"):
-        assert len(list(FOLDER.glob(f"{name}_demo_scripted-model.json*"))) == 1
+def test_it_says_that_the_judge_was_recorded_and_where_the_report_is(printed: str) -> None:
+    assert "was recorded" in printed
+    assert "0 without a decision" in printed
+    assert (FOLDER / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_the_scores_are_those_of_the_script(printed: str) -> None:
-    lines = read_lines(FOLDER / "score_demo_scripted-model.json")
-    assert [(line["正解数"], line["評価対象数"]) for line in lines] == [
-        (37, 59),
-        (31, 33),
-        (23, 26),
-        (54, 59),
-        (14, 33),
-    ]
-    assert {line["出力ミスのデータ数"] for line in lines} == {1}
+def test_every_verdict_of_the_judge_is_a_replay(printed: str) -> None:
+    assert printed
+    report = report_of("last")
+    (judge,) = report["judges"]
+    assert judge["verdicts"] == judge["cached"] > 0
+    assert (judge["calls"], judge["inputTokens"], judge["meanLatencyMs"]) == (0, 0, None)
 
 
-def test_every_class_of_mistake_is_there_as_often_as_it_was_scripted(printed: str) -> None:
-    answers = read_lines(ROOT / "demo" / "dataset" / "answers.jsonl")
-    scripted = [answer["fault"] for answer in answers]
-    found = json.loads((FOLDER / "breakdown_demo_scripted-model.json").read_text())
-    assert found["missedCalls"] == scripted.count("missed_call") > 0
-    assert found["superfluousCalls"] == scripted.count("superfluous_call") > 0
-    assert found["wrongTools"] == scripted.count("wrong_tool") > 0
-    faults = found["argumentFaults"]
-    for counted, fault in (
-        ("missing", "missing_argument"),
-        ("superfluous", "superfluous_argument"),
-        ("wrongValue", "wrong_value"),
-        ("wrongType", "wrong_type"),
-        ("unicodeForm", "unicode_form"),
-        ("kanaOrWidth", "kana_or_width"),
-    ):
-        assert faults[counted] == scripted.count(fault) > 0, fault
-    assert found["errorsByReason"] == {"AgentProtocol": 1}
+def report_of(run: str) -> dict[str, Any]:
+    """The report of a run of the demo."""
+    result = liftbay("report", run, "--format", "json", cwd=FOLDER)
+    assert result.returncode == 0, result.stderr
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
 
 
-def test_the_busy_and_the_broken_answer_were_asked_for_again(printed: str) -> None:
-    manifest = json.loads((FOLDER / "manifest_demo_scripted-model.json").read_text())
-    assert manifest["sessions"][0]["retries"] == 2
-    assert manifest["sessions"][0]["outcome"] == "finished"
+@pytest.fixture(scope="module")
+def all_cases(printed: str) -> str:
+    """The id of a run of ALL that replays the record."""
+    assert printed
+    result = liftbay(*run_options("ALL", "--judge", f"cache:{ANSWERS}"), "--json", cwd=FOLDER)
+    assert result.returncode == 0, result.stderr
+    return str(json.loads(result.stdout)["run"])
+
+
+@pytest.mark.parametrize("scope", ["END_TO_END", "PERCEPTION", "PLANNING", "MEMORY", "TOOL", "CORE_MODULE", "ALL"])
+def test_the_judge_decides_nearly_everything_in_every_scope(all_cases: str, scope: str) -> None:
+    result = liftbay("rescope", all_cases, scope, "--json", cwd=FOLDER)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["cases"]["total"] >= CASES_OF_EACH_DATASET
+    coverage = {id_: one["coverage"]["value"] for id_, one in report["metrics"].items() if "J" in one["basis"]}
+    assert all(value is None or value >= 0.95 for value in coverage.values()), coverage
+    assert UNRECORDED not in result.stdout

@@ -139,7 +139,7 @@ def test_a_run_exported_and_replayed_says_the_same(tmp_path: Path) -> None:
     exported = liftbay("runs", "export", first["run"], "--output", "run.jsonl", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     again = json.loads(liftbay(*common, "--agent", "replay:run.jsonl", cwd=tmp_path).stdout)
-    differing = {"run", "agent", "probes"}
+    differing = {"run", "agent", "probes", "tradeOffs"}
     assert {name for name in first if first[name] != again[name]} <= differing
     assert (first["cases"]["undecided"], first["passHatK"][2]) == (3, 0)
 

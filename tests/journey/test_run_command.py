@@ -180,7 +180,8 @@ def comparable(report: dict[str, Any]) -> dict[str, Any]:
     """The report without what differs between two runs of the same agent: ids and clocks."""
     kept = {key: value for key, value in report.items() if key not in ("run", "probes")}
     probes = {name: probe for name, probe in report["probes"].items() if name != "response_latency"}
-    return kept | {"probes": probes}
+    trade_offs = [{**one, "latencyMs": None} for one in report["tradeOffs"]]
+    return kept | {"probes": probes, "tradeOffs": trade_offs}
 
 
 @pytest.mark.parametrize("scope", ["TOOL", "PLANNING", "MULTI_TURN", "CORE_MODULE"])

@@ -11,7 +11,9 @@ from liftbay.cli.agents import agents
 from liftbay.cli.catalog import catalog
 from liftbay.cli.datasets import datasets
 from liftbay.cli.jmultiwoz import jmultiwoz
+from liftbay.cli.judge import judge
 from liftbay.cli.project import init
+from liftbay.cli.report import report
 from liftbay.cli.run import rescope, run
 from liftbay.cli.runs import runs
 from liftbay.cli.trace import trace
@@ -28,10 +30,14 @@ app.command(name="run", help=tr("Run a scope against an agent and report each me
 app.command(name="rescope", help=tr("Decide a finished run anew under another scope, without asking the agent."))(
     rescope
 )
+app.command(name="report", help=tr("Write the report of a run as text, JSON, HTML, Markdown, JUnit XML or CSV."))(
+    report
+)
 app.add_typer(jmultiwoz, name="jmultiwoz")
 app.add_typer(datasets, name="datasets")
 app.add_typer(runs, name="runs")
 app.add_typer(agents, name="agents")
+app.add_typer(judge, name="judge")
 app.add_typer(trace, name="trace")
 app.command(help=tr("Make a project: settings, an example agent and example cases."))(init)
 app.command(name="catalog", help=tr("What can be evaluated: scopes, metrics, dataset types, probes."))(catalog)

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liftbay.cli.judge_options import (
+    JudgeCacheUse,
+    JudgeConcurrency,
+    JudgeLanguage,
+    JudgeModel,
+    JudgeSpec,
+    JudgeVotes,
+    settings_of,
+)
 from liftbay.cli.options import AsJson, RunId, StoreUrl
 from liftbay.language import tr
 
@@ -16,6 +25,9 @@ if TYPE_CHECKING:
     from liftbay.jobs.prepare import Prepared
     from liftbay.ports import RunStore
     from liftbay.report.report import Report
+    from liftbay.stores.answers import Store
+
+    Ended = tuple[Report | str, int]  # what to show, and how many answers of the judge were not in the record
 
 
 def run(
@@ -59,6 +71,12 @@ def run(
             help=tr("Exclude a metric where an upstream fault makes it meaningless; --no-prerequisites shows the rest.")
         ),
     ] = True,
+    judge: JudgeSpec = None,
+    judge_model: JudgeModel = None,
+    judge_votes: JudgeVotes = None,
+    judge_language: JudgeLanguage = None,
+    judge_concurrency: JudgeConcurrency = None,
+    judge_cache: JudgeCacheUse = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help=tr("Run the good cases of files that have bad ones."))
     ] = False,
@@ -74,6 +92,7 @@ def run(
 ) -> None:
     """Run a scope against an agent."""
     from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415
+    from liftbay.cli.run_request import dataset_types, eval_mode_of, request_of  # noqa: PLC0415
     from liftbay.datasets.sources import lasting  # noqa: PLC0415
     from liftbay.errors import InputError  # noqa: PLC0415
 
@@ -81,8 +100,8 @@ def run(
         raise InputError("there is no scope", place="--scope", remedy="name one; liftbay catalog scopes lists them")
     choices: dict[str, Any] = {
         "dataset": [lasting(path) for path in dataset or []],
-        "dataset_types": _dataset_types(dataset_type or []),
-        "eval_mode": _eval_mode(eval_mode),
+        "dataset_types": dataset_types(dataset_type or []),
+        "eval_mode": eval_mode_of(eval_mode),
         "limit": limit,
         "trials": trials,
         "concurrency": concurrency,
@@ -96,12 +115,15 @@ def run(
         "max_cost": max_cost,
     }
 
-    async def work() -> Report | str:
+    async def work() -> Ended:
         # What an agent prints must not stand between the lines of the report.
         async with contextlib.AsyncExitStack() as opened:
             opened.enter_context(contextlib.redirect_stdout(sys.stderr))
             if resume is None:
-                request = _request(scope or "", agent, choices)
+                choices["judge"] = settings_of(
+                    judge, judge_model, judge_votes, judge_language, judge_concurrency, judge_cache
+                )
+                request = request_of(scope or "", agent, choices)
                 return await _work(opened, request, None, store_url=store, skip_invalid=skip_invalid, dry_run=dry_run)
             kept = await _kept(await _opened_store(opened, store, create=False), resume)
             resumed = _with_changes(kept, _given(ctx), choices)
@@ -109,29 +131,44 @@ def run(
                 opened, resumed.request, resumed, store_url=store, skip_invalid=skip_invalid, dry_run=dry_run
             )
 
-    _show(run_to_end(work), json_)
+    _show(*run_to_end(work), json_)
 
 
 def rescope(
     run_id: RunId,
     scope: Annotated[str, typer.Argument(help=tr("The other scope."), metavar="SCOPE")],
+    judge: JudgeSpec = None,
+    judge_model: JudgeModel = None,
+    judge_votes: JudgeVotes = None,
+    judge_language: JudgeLanguage = None,
+    judge_concurrency: JudgeConcurrency = None,
+    judge_cache: JudgeCacheUse = None,
     store: StoreUrl = None,
     json_: AsJson = False,
 ) -> None:
-    """Decide a finished run anew under another scope."""
+    """Decide a finished run anew under another scope; a judge that is named decides what is not judged yet."""
     from liftbay.cli.event_loop import run_to_end  # noqa: PLC0415
 
-    async def work() -> Report:
+    async def work() -> Ended:
+        from liftbay.jobs.rejudge import rejudged  # noqa: PLC0415
         from liftbay.jobs.reporting import rescoped  # noqa: PLC0415
+        from liftbay.wiring.judges import judging  # noqa: PLC0415
 
+        settings = settings_of(
+            judge, judge_model, judge_votes, judge_language, judge_concurrency, judge_cache, of_project=False
+        )
         async with contextlib.AsyncExitStack() as opened:
             kept = await _opened_store(opened, store, create=False)
-            return await rescoped(kept, await _kept(kept, run_id), scope)
+            record = await _kept(kept, run_id)
+            asked = await opened.enter_async_context(judging(settings, kept))
+            if asked is None:
+                return await rescoped(kept, record, scope), 0
+            return await rejudged(kept, record, scope, asked), asked.use.unrecorded
 
-    _show(run_to_end(work), json_)
+    _show(*run_to_end(work), json_)
 
 
-async def _opened_store(opened: contextlib.AsyncExitStack, url: str | None, *, create: bool) -> RunStore:
+async def _opened_store(opened: contextlib.AsyncExitStack, url: str | None, *, create: bool) -> Store:
     """The store, closed with `opened`."""
     from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
@@ -194,8 +231,10 @@ async def _work(
     store_url: str | None,
     skip_invalid: bool,
     dry_run: bool,
-) -> Report | str:
+) -> Ended:
     """Run, or go on, or only say what would run; what can be wrong with the request is found before a store is made."""
+    import msgspec  # noqa: PLC0415
+
     from liftbay.cli.run_display import RunDisplay, plan_text  # noqa: PLC0415
     from liftbay.engine.run import Control  # noqa: PLC0415
     from liftbay.jobs.estimate import estimate  # noqa: PLC0415
@@ -203,26 +242,33 @@ async def _work(
     from liftbay.jobs.prepare import prepare, with_version  # noqa: PLC0415
     from liftbay.jobs.reporting import Counting, build_report  # noqa: PLC0415
     from liftbay.wiring.agents import agent_of  # noqa: PLC0415
+    from liftbay.wiring.judges import judging, use_kept, used, with_judge  # noqa: PLC0415
     from liftbay.wiring.surroundings import started  # noqa: PLC0415
 
     wired = agent_of(request.agent, connections=request.concurrency)
     prepared: Prepared = prepare(request, wired.agent, skip_invalid=skip_invalid, resumed=resumed)
     if dry_run:
         store = await _store_if_there(opened, store_url)
-        return plan_text(prepared, None if store is None else await estimate(store, prepared.record))
+        return plan_text(prepared, None if store is None else await estimate(store, prepared.record)), 0
     store = await _opened_store(opened, store_url, create=True)
-    instruments = await opened.enter_async_context(started(wired, prepared.mock_data))
-    record = with_version(prepared.record, wired.agent, wired.fingerprint)
+    judge = await opened.enter_async_context(judging(prepared.record.request.judge, store))
+    instruments = msgspec.structs.replace(
+        await opened.enter_async_context(started(wired, prepared.mock_data)), judge=judge
+    )
+    record = with_judge(with_version(prepared.record, wired.agent, wired.fingerprint), judge)
     if resumed is None:
         await store.add_run(record)
     counting = Counting(RunDisplay(prepared, store_url), record, prepared.plan)
-    record = await execute(
-        record, prepared.plan, prepared.cases(), wired.agent, store, counting, Control(), instruments
-    )
-    return await build_report(store, record, prepared.plan, counted=counting.builder)
+    async with use_kept(store, record.id, judge):
+        record = await execute(
+            record, prepared.plan, prepared.cases(), wired.agent, store, counting, Control(), instruments
+        )
+    record = used(record, judge)
+    report = await build_report(store, record, prepared.plan, counted=counting.builder)
+    return report, judge.use.unrecorded if judge is not None else 0
 
 
-async def _store_if_there(opened: contextlib.AsyncExitStack, url: str | None) -> RunStore | None:
+async def _store_if_there(opened: contextlib.AsyncExitStack, url: str | None) -> Store | None:
     from liftbay.errors import InputError  # noqa: PLC0415
 
     try:
@@ -231,49 +277,7 @@ async def _store_if_there(opened: contextlib.AsyncExitStack, url: str | None) ->
         return None
 
 
-def _request(scope: str, agent: str | None, choices: dict[str, Any]) -> RunRequest:
-    from pathlib import Path  # noqa: PLC0415
-
-    from liftbay.datasets.project import find_project  # noqa: PLC0415
-    from liftbay.domain.result import RunRequest  # noqa: PLC0415
-    from liftbay.errors import InputError  # noqa: PLC0415
-    from liftbay.wiring.agents import lasting  # noqa: PLC0415
-
-    project = find_project(Path.cwd())
-    chosen = lasting(agent, Path.cwd()) if agent else project.agent and lasting(project.agent, project.root)
-    if chosen is None:
-        raise InputError(
-            "there is no agent",
-            place="--agent",
-            remedy="give an agent file, python:module:callable or replay:FILE, or set agent.default in liftbay.toml",
-        )
-    return RunRequest(scope=scope, agent=chosen, **choices)
-
-
-def _dataset_types(names: list[str]) -> list[Any]:
-    from liftbay.domain.vocabulary import DatasetType  # noqa: PLC0415
-
-    return [_one_of(DatasetType, name, "--dataset-type") for name in names]
-
-
-def _eval_mode(name: str | None) -> Any:
-    from liftbay.domain.vocabulary import EvalMode  # noqa: PLC0415
-
-    return None if name is None else _one_of(EvalMode, name, "--eval-mode")
-
-
-def _one_of(kind: Any, name: str, option: str) -> Any:
-    from liftbay.errors import InputError  # noqa: PLC0415
-
-    try:
-        return kind(name)
-    except ValueError:
-        raise InputError(
-            "there is no {name}", place=option, remedy="give one of: {names}", name=name, names=", ".join(kind)
-        ) from None
-
-
-def _show(report: Report | str, json_: bool) -> None:
+def _show(report: Report | str, unrecorded: int, json_: bool) -> None:
     from liftbay.cli.output import print_json  # noqa: PLC0415
 
     if isinstance(report, str):
@@ -283,5 +287,10 @@ def _show(report: Report | str, json_: bool) -> None:
         print_json(report)
     else:
         typer.echo(str(report))
-    if report.state != "finished":
+    if unrecorded:
+        typer.echo(
+            f"liftbay: {tr('the recorded answers lack {count} that the judge was asked for', count=unrecorded)}",
+            err=True,
+        )
+    if unrecorded or report.state != "finished":
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ import typer
 
 from liftbay.catalog.words import text_of
 from liftbay.cli.ticker import Ticker, duration, say_progress
+from liftbay.domain.judging import JudgeSettings
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.jobs.estimate import Estimate
 from liftbay.jobs.prepare import Prepared
@@ -37,9 +38,17 @@ def plan_text(prepared: Prepared, expected: Estimate | None) -> str:
             f"{tr('metrics')}: {', '.join(selection.metrics)}",
             f"{tr('probes')}: {', '.join(selection.probes)}",
             turns,
+            _judge(request.judge),
             _expectation(expected),
         )
     )
+
+
+def _judge(judge: JudgeSettings | None) -> str:
+    if judge is None:
+        return tr("judge: none; metrics that only a judge can decide will be errors")
+    where = judge.url or tr("recorded answers in {file}", file=judge.answers)
+    return tr("judge: {model}, {where}; votes: {votes}", model=judge.model or "-", where=where, votes=judge.votes)
 
 
 def _expectation(expected: Estimate | None) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from liftbay.datasets.data_file import DataFile
 from liftbay.datasets.toml_file import read_toml
+from liftbay.domain.judging import KEY_VARIABLE, CacheUse
 from liftbay.domain.prices import ModelPrices, Prices
 
 FILE_NAME = "liftbay.toml"
@@ -46,6 +47,21 @@ class _TelemetryTable(msgspec.Struct, frozen=True):
     token_env: str = "LIFTBAY_TOKEN"  # noqa: S105 - the name of a variable
 
 
+class JudgeTable(msgspec.Struct, frozen=True):
+    """A judge, in `[judge]` of `liftbay.toml` or as a file of its own; times in seconds."""
+
+    url: str | None = None  # or cache:FILE, relative to the folder of the file that says it
+    model: str | None = None  # None: the only one that there is
+    votes: Annotated[int, msgspec.Meta(ge=1, le=99)] = 1
+    language: Literal["en", "ja"] | None = None  # None: that of the messages
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 4
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 120.0
+    parameters: dict[str, Any] = {}
+    api_key_env: str = KEY_VARIABLE
+    cache: CacheUse = CacheUse.READ_WRITE
+    most_characters: Annotated[int, msgspec.Meta(ge=1000)] = 16_000
+
+
 class _Settings(msgspec.Struct, frozen=True):
     """All that `liftbay.toml` may hold."""
 
@@ -54,6 +70,7 @@ class _Settings(msgspec.Struct, frozen=True):
     store: _StoreTable = _StoreTable()
     prices: _PricesTable | None = None
     telemetry: _TelemetryTable = _TelemetryTable()
+    judge: JudgeTable | None = None
 
 
 class Listening(msgspec.Struct, frozen=True):
@@ -73,6 +90,7 @@ class Project(msgspec.Struct, frozen=True):
     store: str  # a URL as the file gives it
     prices: Prices | None = None
     listening: Listening = Listening()
+    judge: JudgeTable | None = None  # who judges where no judge is named
 
     @property
     def store_url(self) -> str:
@@ -103,7 +121,21 @@ def _project(root: Path, settings: _Settings) -> Project:
         settings.store.url,
         _prices(settings.prices),
         Listening(settings.telemetry.host, settings.telemetry.port, settings.telemetry.token_env),
+        settings.judge,
     )
+
+
+def judge_table(path: Path) -> JudgeTable:
+    """The judge that a file describes: `[judge]` of a `liftbay.toml`, or a file with its keys alone.
+
+    Raises `InputError` where the file is not right.
+    """
+    file = DataFile(path)
+    if path.name == FILE_NAME:
+        settings: _Settings = read_toml(file, _Settings)
+        return settings.judge or JudgeTable()
+    table: JudgeTable = read_toml(file, JudgeTable)
+    return table
 
 
 def _prices(table: _PricesTable | None) -> Prices | None:

@@ -8,6 +8,7 @@ import msgspec
 
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Episode
+from liftbay.domain.judging import JudgeSettings, JudgeUse
 from liftbay.domain.prices import Prices
 from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
@@ -63,6 +64,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     max_cost: float | None = None
     max_tokens: int | None = None
     prices: Prices | None = None
+    judge: JudgeSettings | None = None  # None: nobody judges
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -85,6 +87,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, r
     spans: SpanCounts | None = None  # None: no spans were asked for
     warnings: list[str] = []  # what a reader of the figures should know
     hot_update_latencies_ms: list[float] = []  # from publishing a changed Skill until it was in effect
+    judge: JudgeUse | None = None  # None: nobody judged
 
 
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

@@ -9,6 +9,46 @@ import msgspec
 from liftbay.domain.vocabulary import VerdictStatus
 
 
+class Vote(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One answer of a judge; what it could not decide has an `error`."""
+
+    verdict: str | None  # a word of the prompt's own, such as `pass`
+    reasoning: str = ""
+    seed: int | None = None
+    cached: bool = False
+    calls: int = 0  # that were made for it
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: float | None = None  # None where it came from the cache: a cached latency is nobody's
+    error: str | None = None
+
+
+class JudgedItem(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One chunk, knowledge point or round that was decided on its own."""
+
+    label: str  # the passage's id, the point itself, the number of the round
+    passed: bool
+    reasoning: str = ""
+    by_keyword: bool = False  # decided without the judge
+    distance: int | None = None  # of a round: to the farthest that it refers to, in rounds
+
+
+class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """How a judge came to its verdict."""
+
+    model: str
+    prompt: str  # metric.language@hash
+    parameters: dict[str, Any] = {}
+    reasoning: str = ""  # of a vote that went with the majority
+    votes: list[Vote] = []
+    agreement: float | None = None  # the share of the votes that went with the majority; None with one vote
+
+    @property
+    def cached(self) -> bool:
+        """Whether nothing was asked: every vote came from the cache."""
+        return bool(self.votes) and all(vote.cached for vote in self.votes)
+
+
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """One decision: its status, what it rests on, and why where it is not a plain pass.
 
@@ -25,6 +65,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     missing: str | None = None
     expected: Any = None
     actual: Any = None
+    items: list[JudgedItem] = []
+    judgement: Judgement | None = None  # None: no judge was asked
 
 
 def passed(metric: str, *, expected: Any = None, actual: Any = None, reason: str | None = None) -> Verdict:

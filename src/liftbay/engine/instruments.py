@@ -7,14 +7,15 @@ from contextlib import AbstractContextManager, nullcontext
 import msgspec
 
 from liftbay.domain.case import Case
-from liftbay.ports import ToolInterceptor, TraceSource, TrialTools
+from liftbay.ports import Judge, ToolInterceptor, TraceSource, TrialTools
 
 
 class Instruments(msgspec.Struct, frozen=True):
-    """Where spans come from and what stands before the tools; None: nothing does."""
+    """Where spans come from, what stands before the tools, who judges; None: nothing and nobody does."""
 
     traces: TraceSource | None = None
     tools: ToolInterceptor | None = None
+    judge: Judge | None = None
 
     def open_tools(self, session_id: str, case: Case) -> AbstractContextManager[TrialTools | None]:
         """The tools of a trial, while it lasts."""

@@ -2,27 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from liftbay.domain.episode import Evidence
 from liftbay.domain.metric import Metric
 from liftbay.domain.verdict import Verdict, erred, failed, not_applicable, passed
 from liftbay.domain.vocabulary import Basis
+from liftbay.ports import Judge
 from liftbay.scoring.prerequisites import unmet
 
 NO_JUDGE = "no judge configured"
 PASSING_REWARD = 1
 
 
-def judge(evidence: Evidence, metrics: Sequence[Metric], *, main: str, prerequisites: bool = True) -> list[Verdict]:
+def judge(
+    evidence: Evidence,
+    metrics: Sequence[Metric],
+    *,
+    main: str,
+    prerequisites: bool = True,
+    judged: Mapping[str, Verdict] = MappingProxyType({}),
+) -> list[Verdict]:
     """One verdict a metric, in the order of the metrics.
 
     `main` is the metric that decides the case: a replayed trajectory that records a reward has decided it already.
+    `judged` are the verdicts of a judge, by metric.
     """
-    return [_decide(metric, evidence, main, prerequisites) for metric in metrics]
+    return [
+        decided(metric, evidence, main=main, prerequisites=prerequisites)
+        or judged.get(metric.id)
+        or erred(metric.id, NO_JUDGE)
+        for metric in metrics
+    ]
 
 
-def _decide(metric: Metric, evidence: Evidence, main: str, prerequisites: bool) -> Verdict:
+async def asked(
+    judge: Judge, evidence: Evidence, metrics: Sequence[Metric], *, main: str, prerequisites: bool = True
+) -> dict[str, Verdict]:
+    """The judge's verdicts on the metrics that nothing else decides, by metric."""
+    open_ = [
+        metric
+        for metric in metrics
+        if metric.asks is not None and decided(metric, evidence, main=main, prerequisites=prerequisites) is None
+    ]
+    verdicts = await asyncio.gather(*(judge.verdict(metric, evidence) for metric in open_))
+    return {verdict.metric: verdict for verdict in verdicts}
+
+
+def decided(metric: Metric, evidence: Evidence, *, main: str, prerequisites: bool = True) -> Verdict | None:
+    """The verdict that needs no judge: of a prerequisite, a record, the trace or the basis; None: ask a judge."""
     if verdict := unmet(metric, evidence, enforce=prerequisites):
         return verdict
     if metric.id == main and (recorded := recorded_verdict(metric.id, evidence)):
@@ -31,7 +61,7 @@ def _decide(metric: Metric, evidence: Evidence, main: str, prerequisites: bool) 
         return verdict
     if metric.basis is Basis.HUMAN:
         return not_applicable(metric.id, "a person scores this")
-    return erred(metric.id, NO_JUDGE)
+    return None
 
 
 def recorded_verdict(metric: str, evidence: Evidence) -> Verdict | None:

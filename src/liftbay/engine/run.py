@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -11,14 +12,15 @@ from liftbay.domain.case import Case
 from liftbay.domain.episode import Episode, Evidence
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import CaseResult, Outcome, RunRequest
+from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import VerdictStatus
 from liftbay.engine.attempt import attempt
 from liftbay.engine.collect import collect
 from liftbay.engine.instruments import NONE, Instruments
-from liftbay.engine.judge import judge
+from liftbay.engine.judge import asked, judge
 from liftbay.engine.pace import Pace
 from liftbay.errors import LiftbayError
-from liftbay.ports import Agent, TraceSource
+from liftbay.ports import Agent
 from liftbay.scoring.outcomes import decide
 
 
@@ -32,9 +34,10 @@ class Trial(msgspec.Struct, frozen=True):
     case: Case
     trial: int
     episode: Episode
+    judged: dict[str, Verdict] = {}  # by metric, what a judge said
 
 
-MOST_COLLECTING = 2_000  # trials that wait for their spans at once: more would only take memory
+MOST_COMPLETING = 2_000  # trials that wait for their spans or a judge at once: more would only take memory
 Sink = Callable[[Trial], Awaitable[None]]
 TrialKey = tuple[str, str, int]
 
@@ -61,13 +64,14 @@ async def run(
     request: RunRequest,
     sink: Sink,
     *,
+    plan: RunPlan,
     done: Collection[TrialKey] = frozenset(),
     control: Control | None = None,
     instruments: Instruments = NONE,
 ) -> None:
     """Run every trial that is not in `done` and give each to `sink` when it has ended.
 
-    Where spans are asked for, a trial waits for its own outside the concurrency: the next one runs meanwhile.
+    A trial waits for its spans and for the judge outside the concurrency: the next one runs meanwhile.
 
     Raises what `sink` and the source of the cases raise; faults of the agent are results.
     """
@@ -81,26 +85,24 @@ async def run(
     )
     waiting = _trials(cases, request.trials, done)
 
-    collecting = asyncio.Semaphore(MOST_COLLECTING)
+    completing = asyncio.Semaphore(MOST_COMPLETING)
+    completes = instruments.traces is not None or instruments.judge is not None
 
-    async def collected(trial: Trial, traces: TraceSource) -> None:
+    async def completed(trial: Trial) -> None:
         try:
-            episode = await collect(trial.episode, traces)
+            whole = await _completed(trial, plan, request, instruments, pace)
         finally:
-            collecting.release()
-        for before, after in zip(trial.episode.turns, episode.turns, strict=True):
-            if before.trace is None or before.trace.model is None:  # else it was counted with the answer
-                pace.used(after.trace)
-        await sink(msgspec.structs.replace(trial, episode=episode))
+            completing.release()
+        await sink(whole)
 
     async def work() -> None:
         for case, trial in waiting:
             ended = Trial(case, trial, await attempt(agent, case, trial, request, pace, instruments))
-            if instruments.traces is None:
-                await sink(ended)
+            if completes:
+                await completing.acquire()
+                workers.create_task(completed(ended))
             else:
-                await collecting.acquire()
-                workers.create_task(collected(ended, instruments.traces))
+                await sink(ended)
             if (spent := pace.exhausted) and not control.cancelled:
                 control.cancel(spent)
             if control.cancelled:
@@ -114,6 +116,27 @@ async def run(
         raise failed.exceptions[0] from None
 
 
+async def _completed(trial: Trial, plan: RunPlan, request: RunRequest, instruments: Instruments, pace: Pace) -> Trial:
+    """The trial with its spans, and with what the judge says of it."""
+    episode = trial.episode
+    if instruments.traces is not None:
+        episode = await collect(episode, instruments.traces)
+        for before, after in zip(trial.episode.turns, episode.turns, strict=True):
+            if before.trace is None or before.trace.model is None:  # else it was counted with the answer
+                pace.used(after.trace)
+    judged: dict[str, Verdict] = {}
+    if instruments.judge is not None:
+        type_ = trial.case.dataset_type
+        judged = await asked(
+            instruments.judge,
+            Evidence(trial.case, episode),
+            plan.metrics[type_],
+            main=plan.main[type_][0],
+            prerequisites=request.prerequisites,
+        )
+    return msgspec.structs.replace(trial, episode=episode, judged=judged)
+
+
 def _trials(cases: Iterable[Case], trials: int, done: Collection[TrialKey]) -> Iterator[tuple[Case, int]]:
     for case in cases:
         for trial in range(1, trials + 1):
@@ -121,11 +144,23 @@ def _trials(cases: Iterable[Case], trials: int, done: Collection[TrialKey]) -> I
                 yield case, trial
 
 
-def conclude(plan: RunPlan, case: Case, trial: int, episode: Episode, *, prerequisites: bool = True) -> CaseResult:
+def conclude(
+    plan: RunPlan,
+    case: Case,
+    trial: int,
+    episode: Episode,
+    *,
+    prerequisites: bool = True,
+    judged: Mapping[str, Verdict] = MappingProxyType({}),
+) -> CaseResult:
     """The result of one trial: every verdict, and what the main metric makes of the case."""
     main = plan.main[case.dataset_type]
     verdicts = judge(
-        Evidence(case, episode), plan.metrics[case.dataset_type], main=main[0], prerequisites=prerequisites
+        Evidence(case, episode),
+        plan.metrics[case.dataset_type],
+        main=main[0],
+        prerequisites=prerequisites,
+        judged=judged,
     )
     metric, outcome = decide(main, verdicts)
     decided_despite_fault = any(

@@ -110,7 +110,9 @@ async def execute(
 
     def concluded(trials: Sequence[Trial]) -> list[CaseResult]:
         results = [
-            _without_tool_definitions(conclude(plan, one.case, one.trial, one.episode, prerequisites=prerequisites))
+            _without_tool_definitions(
+                conclude(plan, one.case, one.trial, one.episode, prerequisites=prerequisites, judged=one.judged)
+            )
             for one in trials
         ]
         for result in results:
@@ -128,7 +130,7 @@ async def execute(
     state, error = RunState.FAILED, None
     warnings = list(record.warnings)
     try:
-        await run(cases, agent, record.request, keep, done=done, control=control, instruments=instruments)
+        await run(cases, agent, record.request, keep, plan=plan, done=done, control=control, instruments=instruments)
         await writer.close()
         await update.finished()
         if len(done) < record.planned:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Protocol
 
 import msgspec
 
@@ -45,6 +47,30 @@ class Counting:
         self._observer.stopped(record)
 
 
+class Form(StrEnum):
+    """The forms of a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    JUNIT = "junit"
+    CSV = "csv"
+
+
+class ByTrial(Protocol):
+    """A form that holds every trial."""
+
+    def head(self) -> Iterator[str]:
+        """What comes before the trials."""
+
+    def trial(self, result: CaseResult) -> Iterator[str]:
+        """One trial, in the order of the store."""
+
+    def tail(self) -> Iterator[str]:
+        """What comes after them."""
+
+
 async def build_report(
     store: RunStore,
     record: RunRecord,
@@ -60,19 +86,81 @@ async def build_report(
     """
     if counted is not None and not counted.needs_second_pass and counted.total == await _kept(store, record):
         return counted.report(record, missing_types=_missing(plan, counted.dataset_types))
+    builder = await _built(store, record, plan, _reader(record, plan) if decide_anew else _as_stored)
+    return builder.report(record, missing_types=_missing(plan, builder.dataset_types))
 
-    def read(result: CaseResult) -> CaseResult:
-        if not decide_anew:
-            return result
-        return conclude(plan, result.case, result.trial, result.episode, prerequisites=record.request.prerequisites)
 
+async def written(store: RunStore, record: RunRecord, form: Form) -> AsyncIterator[bytes]:
+    """The report of a run in a form, piece by piece: the run's results stream by, they are never held together."""
+    plan = run_plan(resolve(record.request.scope, record.request.dataset_types))
+    builder = await _built(store, record, plan, _as_stored)
+    report = builder.report(record, missing_types=_missing(plan, builder.dataset_types))
+    if (whole := _whole(form, report)) is not None:
+        yield whole.encode()
+        return
+    by_trial = _by_trial(form, report, record)
+    for piece in by_trial.head():
+        yield piece.encode()
+    async for result in store.results(record.id):
+        if result.case.dataset_type in plan.metrics:
+            for piece in by_trial.trial(builder.as_counted(result)):
+                yield piece.encode()
+    for piece in by_trial.tail():
+        yield piece.encode()
+
+
+def _by_trial(form: Form, report: Report, record: RunRecord) -> ByTrial:
+    """The forms are loaded when they are wanted: a run does not pay for them."""
+    if form is Form.HTML:
+        from liftbay.report.html.page import Page  # noqa: PLC0415
+
+        return Page(report, record)
+    if form is Form.JUNIT:
+        from liftbay.report.junit import JUnit  # noqa: PLC0415
+
+        return JUnit(report, record)
+    from liftbay.report.csv_rows import CsvRows  # noqa: PLC0415
+
+    return CsvRows(report, record.request.prices)
+
+
+def _whole(form: Form, report: Report) -> str | None:
+    """The forms that hold no list of all trials."""
+    if form is Form.TEXT:
+        return f"{report}\n"
+    if form is Form.JSON:
+        return msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
+    if form is Form.MARKDOWN:
+        from liftbay.report.markdown import report_markdown  # noqa: PLC0415
+
+        return report_markdown(report)
+    return None
+
+
+def _as_stored(result: CaseResult) -> CaseResult:
+    return result
+
+
+def _reader(record: RunRecord, plan: RunPlan) -> Read:
+    """What decides every verdict of a result anew; those of a judge stay."""
+    return lambda result: conclude(
+        plan,
+        result.case,
+        result.trial,
+        result.episode,
+        prerequisites=record.request.prerequisites,
+        judged={one.metric: one for one in result.verdicts if one.judgement is not None or one.items},
+    )
+
+
+async def _built(store: RunStore, record: RunRecord, plan: RunPlan, read: Read) -> ReportBuilder:
+    """A builder that has seen every result, a second time where that is needed."""
     prices = record.request.prices
     builder = await _filled(ReportBuilder(plan, prices=prices), store, record, plan, read)
-    if builder.needs_second_pass:
-        builder = await _filled(
-            ReportBuilder(plan, frozenset(builder.reported), prices=prices), store, record, plan, read
-        )
-    return builder.report(record, missing_types=_missing(plan, builder.dataset_types))
+    if not builder.needs_second_pass:
+        return builder
+    reported = frozenset(builder.reported)
+    return await _filled(ReportBuilder(plan, reported, prices=prices), store, record, plan, read)
 
 
 async def _kept(store: RunStore, record: RunRecord) -> int:

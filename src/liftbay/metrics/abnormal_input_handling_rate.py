@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liftbay.domain.episode import Evidence, FaultKind
-from liftbay.domain.metric import Metric
+from liftbay.domain.metric import Asks, Metric, Shown
 from liftbay.domain.verdict import Verdict, erred, failed
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
@@ -38,4 +38,5 @@ METRIC = Metric(
     dataset_types=(DatasetType.ABNORMAL_INPUT,),
     prerequisites=(),
     decide=decide,
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.REFERENCE, Shown.ANSWER)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -25,4 +25,5 @@ METRIC = Metric(
     dataset_types=(DatasetType.KNOWLEDGE_QA,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.KNOWLEDGE_ROUTE),
     needs=("retrievals.chunks",),
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.HISTORY, Shown.CHUNKS, Shown.TOOL_RESULTS, Shown.ANSWER)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -18,4 +18,5 @@ METRIC = Metric(
     judge_task=JudgeTask.ANSWER_QUALITY,
     dataset_types=(DatasetType.BASIC_FUNCTION,),
     prerequisites=(Prerequisite.FINISHED,),
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.REFERENCE, Shown.ANSWER), may_not_apply=True),
 )

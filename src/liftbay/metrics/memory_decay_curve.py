@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Each, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -23,4 +23,5 @@ METRIC = Metric(
     judge_task=JudgeTask.CONVERSATION_MEMORY,
     dataset_types=(DatasetType.LONG_DIALOGUE_DECAY,),
     prerequisites=(Prerequisite.FINISHED,),
+    asks=Asks(shows=(Shown.CONVERSATION,), each=Each.ROUND),
 )

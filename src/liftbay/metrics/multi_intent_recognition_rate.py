@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liftbay.domain.episode import Evidence
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Metric, Prerequisite, Shown
 from liftbay.domain.verdict import Verdict, failed, not_applicable, passed
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 from liftbay.scoring.trace_parts import intents
@@ -41,4 +41,5 @@ METRIC = Metric(
     prerequisites=(Prerequisite.FINISHED,),
     needs=("perception.intents",),
     decide=decide,
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.REFERENCE, Shown.RECOGNISED_INTENTS, Shown.ANSWER)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -22,4 +22,5 @@ METRIC = Metric(
     judge_task=JudgeTask.CONVERSATION_MEMORY,
     dataset_types=(DatasetType.MULTI_TURN,),
     prerequisites=(Prerequisite.FINISHED,),
+    asks=Asks(shows=(Shown.REFERENCE, Shown.CONVERSATION)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Each, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -21,4 +21,5 @@ METRIC = Metric(
     dataset_types=(DatasetType.KNOWLEDGE_QA,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.KNOWLEDGE_ROUTE, Prerequisite.RETRIEVAL_MADE),
     needs=("retrievals.chunks",),
+    asks=Asks(shows=(Shown.USER_INPUT,), each=Each.CHUNK),
 )

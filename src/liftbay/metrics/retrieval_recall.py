@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Each, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -19,4 +19,5 @@ METRIC = Metric(
     judge_task=JudgeTask.RETRIEVAL,
     dataset_types=(DatasetType.KNOWLEDGE_QA,),
     prerequisites=(Prerequisite.FINISHED, Prerequisite.KNOWLEDGE_ROUTE, Prerequisite.RETRIEVAL_MADE),
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.ANSWER), each=Each.KNOWLEDGE_POINT),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftbay.domain.metric import Metric, Prerequisite
+from liftbay.domain.metric import Asks, Metric, Prerequisite, Shown
 from liftbay.domain.vocabulary import Aspect, Basis, Bilingual, DatasetType, JudgeTask, Module
 
 METRIC = Metric(
@@ -20,4 +20,5 @@ METRIC = Metric(
     judge_task=JudgeTask.ANSWER_QUALITY,
     dataset_types=(DatasetType.BASIC_FUNCTION, DatasetType.KNOWLEDGE_QA),
     prerequisites=(Prerequisite.FINISHED,),
+    asks=Asks(shows=(Shown.USER_INPUT, Shown.HISTORY, Shown.REFERENCE, Shown.TOOL_RESULTS, Shown.ANSWER)),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -18,34 +18,30 @@ from liftbay.catalog.probes import PROBES
 from liftbay.domain.metric import Metric
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.prices import Prices
-from liftbay.domain.result import CaseResult, Outcome, RunRecord
-from liftbay.domain.toolcall import ToolCall
+from liftbay.domain.result import CaseResult, RunRecord
 from liftbay.domain.verdict import Verdict, erred
-from liftbay.domain.vocabulary import DatasetType, Module, VerdictStatus
-from liftbay.report.report import (
-    CaseCounts,
-    CaseLine,
-    MainReport,
-    MetricReport,
-    ProbeReport,
-    Rates,
-    Report,
-    ToolUse,
-    UnmockedCalls,
-)
+from liftbay.domain.vocabulary import DatasetType, VerdictStatus
+from liftbay.metrics.parameter_mapping_accuracy import CORRECT
+from liftbay.report.association import AssociationTally
+from liftbay.report.conclusion import FIXED_BY, conclude_from
+from liftbay.report.decay import DecayTally
+from liftbay.report.histogram import histogram
+from liftbay.report.judge_totals import JudgeTally
+from liftbay.report.observed import benchmark_decision, cluster_of, label_of, measures_a_mock
+from liftbay.report.outcome_tally import OutcomeTally
+from liftbay.report.report import MainReport, MetricReport, ProbeReport, Rates, Report
 from liftbay.report.tally import MetricTally, RateTally, merged
-from liftbay.scoring.jmultiwoz_tc import Decision, ScoreLine, decision_of, score_lines
-from liftbay.scoring.outcomes import WHETHER_TO_CALL, decide, outcome_of
-from liftbay.scoring.pass_at_k import mean_over_cases
+from liftbay.report.tool_tally import ToolTally
+from liftbay.report.trade_offs import TradeOffTally
+from liftbay.scoring.jmultiwoz_tc import Decision, ScoreLine, score_lines
+from liftbay.scoring.outcomes import WHETHER_TO_CALL, decide
 from liftbay.scoring.percentiles import distribution
-from liftbay.scoring.prerequisites import UNFINISHED
 from liftbay.scoring.probes import probe_reader
 from liftbay.scoring.rates import Rate
 from liftbay.scoring.reported_parts import reported_parts
 
 TRACE_INCOMPLETE = "trace incomplete"
-_LISTED_CASES = 50
-_EXAMPLES = 5
+_FAILURES = 20
 _HOT_UPDATE = "hot_update_latency"
 # Metrics whose verdicts carry a label that was expected and one that came.
 _CONFUSED = ("intent_accuracy", "intent_precision", "intent_recall", "routing_accuracy")
@@ -69,22 +65,14 @@ class ReportBuilder:
         self._confusion: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         self._beside: dict[tuple[str, str], RateTally] = defaultdict(RateTally)
         self._main = MetricTally()
-        self._passes = RateTally()
-        self._scene_passes: dict[str, RateTally] = defaultdict(RateTally)
-        self._outcomes: Counter[tuple[DatasetType, Outcome]] = Counter()
-        self._undecided: Counter[str] = Counter()
-        self._examples: dict[str, str] = {}
+        self._decay, self._judges, self._trade_offs = DecayTally(), JudgeTally(), TradeOffTally()
+        self._associations = AssociationTally(FIXED_BY)
+        self._failures: dict[str, Counter[str]] = defaultdict(Counter)
         self._probes: dict[str, array[float]] = {probe: array("d") for probe in plan.probes}
-        self._readers = [(probe_reader(probe, self._prices), values) for probe, values in self._probes.items()]
-        self._tools: dict[str, Counter[str]] = defaultdict(Counter)
-        self._unmocked_trials = 0
-        self._unmocked_examples: list[str] = []
-        self._case: tuple[str, int, int] = ("", 0, 0)  # the case whose trials are coming: key, decided, passed
-        self._trials: Counter[tuple[int, int]] = Counter()  # cases by (decided trials, passed trials)
+        self._readers = {probe: probe_reader(probe, self._prices) for probe in self._probes}
+        self._tools = ToolTally()
+        self._outcomes = OutcomeTally()
         self._calls: Counter[Decision | None] = Counter()
-        self._lucky: list[CaseLine] = []
-        self._lucky_total = 0
-        self._failed: list[CaseLine] = []
 
     @property
     def needs_second_pass(self) -> bool:
@@ -94,23 +82,23 @@ class ReportBuilder:
     @property
     def total(self) -> int:
         """How many trials were added."""
-        return self._outcomes.total()
+        return self._outcomes.total
 
     @property
     def dataset_types(self) -> set[DatasetType]:
         """The dataset types of what was added."""
-        return {dataset_type for dataset_type, _ in self._outcomes}
+        return self._outcomes.dataset_types
 
     def add(self, result: CaseResult) -> None:
         """Count one trial."""
         for turn in result.episode.turns:
             if turn.trace is not None:
                 self.reported |= reported_parts(turn.trace)
-        result = self._with_gaps_as_errors(result)
+        result = self.as_counted(result)
         case = result.case
         cluster, shared = cluster_of(result)
         if case.dataset_type is DatasetType.TOOL_CALL and result.trial == 1:
-            self._calls[_benchmark_decision(result)] += 1
+            self._calls[benchmark_decision(result)] += 1
         for verdict in result.verdicts:
             if self._only_a_mock(verdict, cluster, shared):
                 continue
@@ -118,14 +106,18 @@ class ReportBuilder:
             self._add_details(verdict, cluster, shared)
             if verdict.metric == result.main_metric == self._plan.main_metric:
                 self._main.add(verdict, cluster, shared=shared)
-        self._add_outcome(result, cluster, shared)
-        for read, values in self._readers:
-            if found := read(result.episode, case.eval_mode):
-                values.extend(found)
-        self._add_tools(result)
+        self._outcomes.add(result, cluster, shared=shared)
+        found = {
+            probe: values for probe, read in self._readers.items() if (values := read(result.episode, case.eval_mode))
+        }
+        for probe, values in found.items():
+            self._probes[probe].extend(values)
+        self._trade_offs.add(result, found, cluster, shared=shared)
+        self._associations.add(result, cluster, shared=shared)
+        self._tools.add(result)
 
-    def _with_gaps_as_errors(self, result: CaseResult) -> CaseResult:
-        """The result, where a part is missing that other trials reported, with errors in place of gaps."""
+    def as_counted(self, result: CaseResult) -> CaseResult:
+        """The result with errors in place of gaps, where a part is missing that other trials reported."""
         missing = {verdict.missing for verdict in result.verdicts if verdict.missing}
         self.missing |= missing
         if not missing & self._known:
@@ -139,7 +131,7 @@ class ReportBuilder:
 
     def _only_a_mock(self, verdict: Verdict, cluster: str, shared: bool) -> bool:
         """Whether the verdict measures a mock: then it stands beside the headline, not in it."""
-        if not _measures_a_mock(verdict):
+        if not measures_a_mock(verdict):
             return False
         tally = self._beside[verdict.metric, "mocked"]
         tally.add(cluster, verdict.numerator or 0.0, verdict.denominator or 0.0, shared=shared)
@@ -147,80 +139,28 @@ class ReportBuilder:
 
     def _add_details(self, verdict: Verdict, cluster: str, shared: bool) -> None:
         decided = verdict.status in (VerdictStatus.PASS, VerdictStatus.FAIL)
+        if verdict.status is VerdictStatus.FAIL and verdict.judgement is None and not verdict.items:
+            self._failures[verdict.metric][verdict.reason or ""] += 1
+        if verdict.judgement is not None:
+            self._judges.add(verdict, verdict.judgement)
+        self._decay.add(verdict, cluster, shared=shared)
         if decided and verdict.metric in _CONFUSED:
-            self._confusion[verdict.metric][_label(verdict.expected)][_label(verdict.actual)] += 1
+            self._confusion[verdict.metric][label_of(verdict.expected)][label_of(verdict.actual)] += 1
         if isinstance(verdict.actual, dict):
             for name, value in verdict.actual.items():
                 if name == WHETHER_TO_CALL and value is not None:
                     self._beside[verdict.metric, name].add(cluster, float(value), 1, shared=shared)
+                elif name == "calls" and isinstance(value, list):
+                    self._failures[verdict.metric].update(_argument_faults(value))
                 elif isinstance(value, dict) and "configured" in value:
                     self._beside[verdict.metric, name].add(cluster, value["loaded"], value["configured"], shared=shared)
 
-    def _add_outcome(self, result: CaseResult, cluster: str, shared: bool) -> None:
-        case, outcome = result.case, result.outcome
-        self._outcomes[case.dataset_type, outcome] += 1
-        if outcome is Outcome.UNDECIDED:
-            self._undecided[_why_undecided(result)] += 1
-            self._examples.setdefault(_why_undecided(result), _example(result))
-        else:
-            passed = float(outcome is Outcome.PASSED)
-            self._passes.add(cluster, passed, 1, shared=shared)
-            self._scene_passes[case.scene_code].add(cluster, passed, 1, shared=shared)
-        key = f"{case.dataset_type}/{case.id}"
-        if key != self._case[0]:
-            self._close_case()
-            self._case = (key, 0, 0)
-        _, decided, passes = self._case
-        self._case = (key, decided + (outcome is not Outcome.UNDECIDED), passes + (outcome is Outcome.PASSED))
-        if outcome is Outcome.PASSED and (failed := self._failed_in_modules(result)):
-            self._lucky_total += 1
-            if len(self._lucky) < _LISTED_CASES:
-                self._lucky.append(_line(result, failed))
-        if outcome is Outcome.FAILED and len(self._failed) < _LISTED_CASES:
-            why = [
-                one
-                for one in result.verdicts
-                if one.status is VerdictStatus.FAIL
-                or one.metric == result.main_metric  # a ratio, say, that is not whole
-            ]
-            self._failed.append(_line(result, why))
-
-    def _close_case(self) -> None:
-        if self._case[1]:
-            self._trials[self._case[1:]] += 1
-
-    def _failed_in_modules(self, result: CaseResult) -> list[Verdict]:
-        return [
-            verdict
-            for verdict in result.verdicts
-            if outcome_of(verdict) is Outcome.FAILED
-            and verdict.metric != result.main_metric
-            and not _measures_a_mock(verdict)
-            and self._metrics[verdict.metric].module is not Module.END_TO_END
-        ]
-
-    def _add_tools(self, result: CaseResult) -> None:
-        unmocked = []
-        for turn in result.episode.turns:
-            for call in (turn.trace and turn.trace.tool_calls) or ():
-                counts = self._tools[call.name]
-                counts["unknown" if call.success is None else "succeeded" if call.success else "failed"] += 1
-                counts["mocked"] += call.mocked
-                counts["unmocked"] += call.unmocked
-                if call.unmocked:
-                    unmocked.append(call.name)
-        if unmocked:
-            self._unmocked_trials += 1
-            if len(self._unmocked_examples) < _EXAMPLES:
-                tools = [*unmocked[:_EXAMPLES], *("…" for _ in unmocked[_EXAMPLES : _EXAMPLES + 1])]
-                self._unmocked_examples.append(f"{result.case.id} #{result.trial}: {', '.join(tools)}")
-
     def report(self, run: RunRecord, *, missing_types: Sequence[DatasetType]) -> Report:
         """The report of everything that was added."""
-        self._close_case()
-        self._case = ("", 0, 0)
-        several = run.request.trials > 1
-        at_k, hat_k = mean_over_cases(self._trials.elements()) if several else (None, None)
+        outcomes = self._outcomes
+        at_k, hat_k = outcomes.over_trials() if run.request.trials > 1 else (None, None)
+        metrics = {id_: self._metric(metric) for id_, metric in self._metrics.items()}
+        counts = outcomes.counts()
         return Report(
             run=run.id,
             scope=run.request.scope,
@@ -229,7 +169,7 @@ class ReportBuilder:
             state=run.state.value,
             error=run.error,
             warnings=run.warnings,
-            pass_rate=self._passes.rate(),
+            pass_rate=outcomes.pass_rate(),
             main=MainReport(
                 self._plan.main_metric,
                 self._main.conditional(),
@@ -237,34 +177,27 @@ class ReportBuilder:
                 self._main.coverage(),
                 self._plan.reason,
             ),
-            metrics={id_: self._metric(metric) for id_, metric in self._metrics.items()},
+            metrics=metrics,
             probes={
-                probe: ProbeReport(
-                    PROBES[probe].unit,
-                    distribution(
-                        array("d", [*values, *run.hot_update_latencies_ms]) if probe == _HOT_UPDATE else values
-                    ),
-                )
+                probe: _probe(probe, values, run.hot_update_latencies_ms if probe == _HOT_UPDATE else ())
                 for probe, values in self._probes.items()
             },
-            cases=self._counts(),
-            by_scene={scene: tally.rate() for scene, tally in sorted(self._scene_passes.items())},
-            tools={
-                name: ToolUse(
-                    counts["succeeded"] + counts["failed"] + counts["unknown"],
-                    counts["succeeded"],
-                    counts["failed"],
-                    counts["unknown"],
-                    counts["mocked"],
-                    counts["unmocked"],
-                )
-                for name, counts in sorted(self._tools.items())
-            },
-            unmocked=UnmockedCalls(self._unmocked_trials, self._unmocked_examples),
+            currency=self._prices.currency if self._prices else None,
+            cases=counts,
+            by_scene=outcomes.by_scene(),
+            scene_names=outcomes.scene_names,
+            trade_offs=self._trade_offs.trade_offs(),
+            decay=self._decay.curves(),
+            judges=self._judges.uses(),
+            conclusion=conclude_from(
+                metrics, self._associations.of, failed=counts.failed, explained=self._associations.explained
+            ),
+            tools=self._tools.uses(),
+            unmocked=self._tools.unmocked(),
             spans=run.spans,
-            lucky_passes=self._lucky,
-            lucky_passes_total=self._lucky_total,
-            failed_cases=self._failed,
+            lucky_passes=outcomes.lucky,
+            lucky_passes_total=outcomes.lucky_total,
+            failed_cases=outcomes.failed,
             datasets=run.datasets,
             missing_dataset_types=list(missing_types),
             trials=run.request.trials,
@@ -278,22 +211,6 @@ class ReportBuilder:
         if not any(source.startswith("jmultiwoz:") for version in run.datasets for source in version.sources):
             return None
         return score_lines(self._calls.elements())
-
-    def _counts(self) -> CaseCounts:
-        by_outcome: Counter[Outcome] = Counter()
-        by_dataset: dict[DatasetType, dict[Outcome, int]] = {}
-        for (dataset_type, outcome), count in sorted(self._outcomes.items()):
-            by_outcome[outcome] += count
-            by_dataset.setdefault(dataset_type, {})[outcome] = count
-        return CaseCounts(
-            total=by_outcome.total(),
-            passed=by_outcome[Outcome.PASSED],
-            failed=by_outcome[Outcome.FAILED],
-            undecided=by_outcome[Outcome.UNDECIDED],
-            undecided_by_reason=dict(self._undecided.most_common()),
-            undecided_examples=self._examples,
-            by_dataset=by_dataset,
-        )
 
     def _tally(self, metric: str, type_: DatasetType | None = None, scene: str | None = None) -> MetricTally:
         return merged(
@@ -317,6 +234,7 @@ class ReportBuilder:
             passed=tally.statuses[VerdictStatus.PASS],
             failed=tally.statuses[VerdictStatus.FAIL],
             scored=tally.statuses[VerdictStatus.SCORE],
+            failures=dict(self._failures[metric.id].most_common(_FAILURES)),
             excluded=dict(tally.reasons[VerdictStatus.EXCLUDED].most_common()),
             errors=dict(tally.reasons[VerdictStatus.ERROR].most_common()),
             not_applicable=dict(tally.reasons[VerdictStatus.NOT_APPLICABLE].most_common()),
@@ -328,33 +246,22 @@ class ReportBuilder:
         )
 
 
-def _benchmark_decision(result: CaseResult) -> Decision | None:
-    """What the calls come to by the rules of JMultiWOZ-TC; None where there is no answer."""
-    if not result.episode.finished:
-        return None
-    expected = [ToolCall(tool.name, tool.arguments) for tool in result.case.expected_tools or ()]
-    made = [
-        ToolCall(call.name, call.arguments or {})
-        for turn in result.episode.turns
-        for call in (turn.trace and turn.trace.tool_calls) or ()
-    ]
-    return decision_of(expected, made)
-
-
-def cluster_of(result: CaseResult) -> tuple[str, bool]:
-    """What a case shares with others, a conversation or a source document, and whether it does."""
-    for key in ("dialogueId", "sourceDocument"):
-        if (shared := result.case.extra.get(key)) is not None:
-            return f"{key}:{shared}", True
-    return f"{result.case.dataset_type}/{result.case.id}", False
-
-
-def _measures_a_mock(verdict: Verdict) -> bool:
-    return isinstance(verdict.actual, dict) and bool(verdict.actual.get("mocked"))
-
-
 def _rates(tally: MetricTally) -> Rates:
     return Rates(tally.conditional(), tally.all_cases(), tally.coverage())
+
+
+def _probe(probe: str, values: array[float], further: Sequence[float]) -> ProbeReport:
+    whole = array("d", [*values, *further]) if further else values
+    found = distribution(whole)
+    return ProbeReport(PROBES[probe].unit, found, histogram(whole, found.p99))
+
+
+def _argument_faults(calls: list[dict[str, Any]]) -> Iterator[str]:
+    """The arguments that differ, as tool.argument: fault."""
+    for call in calls:
+        for argument, result in call["arguments"].items():
+            if result != CORRECT:
+                yield f"{call['tool']}.{argument}: {result}"
 
 
 def _complement(metric: str, rate: Rate) -> dict[str, Rate]:
@@ -362,43 +269,3 @@ def _complement(metric: str, rate: Rate) -> dict[str, Rate]:
     if metric != "faithfulness_rate" or rate.value is None or rate.low is None or rate.high is None:
         return {}
     return {"hallucination_rate": Rate(1 - rate.value, 1 - rate.high, 1 - rate.low, rate.n)}
-
-
-def _label(value: Any) -> str:
-    if isinstance(value, dict):
-        return " / ".join(_label(item) for item in value.values())
-    return "–" if value is None else str(value)
-
-
-def _why_undecided(result: CaseResult) -> str:
-    if result.episode.fault is not None:
-        return UNFINISHED[result.episode.fault.kind]
-    main = next((verdict for verdict in result.verdicts if verdict.metric == result.main_metric), None)
-    if main is None:
-        return "no main verdict"
-    return main.reason or main.status.value
-
-
-def _example(result: CaseResult) -> str:
-    fault = result.episode.fault
-    return f"{result.case.id} #{result.trial}" + (f": {_shortened(fault.message)}" if fault else "")
-
-
-def _line(result: CaseResult, verdicts: list[Verdict]) -> CaseLine:
-    turns = result.episode.turns
-    return CaseLine(
-        dataset_type=result.case.dataset_type,
-        id=result.case.id,
-        trial=result.trial,
-        scene=result.case.scene_code,
-        user_input=_shortened(result.case.rounds[-1].user_input),
-        answer=_shortened(turns[-1].answer or "") if turns else "",
-        verdicts=verdicts,
-    )
-
-
-_SHOWN = 500
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -10,6 +10,12 @@ from liftbay.domain.result import DatasetVersion, Outcome
 from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import Basis, Bilingual, DatasetType, Module
+from liftbay.report.decay import DecayCurve
+from liftbay.report.finding import Conclusion
+from liftbay.report.histogram import Histogram
+from liftbay.report.judge_totals import JudgeTotals
+from liftbay.report.marks import Mark
+from liftbay.report.trade_offs import TradeOff
 from liftbay.scoring.jmultiwoz_tc import ScoreLine
 from liftbay.scoring.percentiles import Distribution
 from liftbay.scoring.rates import Rate
@@ -44,6 +50,7 @@ class MetricReport(msgspec.Struct, frozen=True, rename="camel"):
     passed: int
     failed: int
     scored: int
+    failures: dict[str, int]  # by reason, of what no judge decided; of arguments by tool.argument: fault
     excluded: dict[str, int]  # by reason
     errors: dict[str, int]  # by reason
     not_applicable: dict[str, int]  # by reason
@@ -58,6 +65,7 @@ class ProbeReport(msgspec.Struct, frozen=True, rename="camel"):
 
     unit: str
     values: Distribution
+    histogram: Histogram | None  # None where nothing was reported, or one value only
 
 
 class CaseCounts(msgspec.Struct, frozen=True, rename="camel"):
@@ -70,6 +78,7 @@ class CaseCounts(msgspec.Struct, frozen=True, rename="camel"):
     undecided_by_reason: dict[str, int]
     undecided_examples: dict[str, str]  # by reason: the first case, and what was said
     by_dataset: dict[DatasetType, dict[Outcome, int]]
+    marks: dict[DatasetType, dict[Mark, int]]  # the undecided apart: excluded, or something broke
 
 
 class CaseLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -116,8 +125,14 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     main: MainReport
     metrics: dict[str, MetricReport]
     probes: dict[str, ProbeReport]
+    currency: str | None  # of the probe `cost`; None without prices
     cases: CaseCounts
     by_scene: dict[str, Rate]  # pass rate
+    scene_names: dict[str, str]  # as the cases name them, by code
+    trade_offs: list[TradeOff]
+    decay: dict[str, DecayCurve]  # by metric; none where no round was decided
+    judges: list[JudgeTotals]
+    conclusion: Conclusion
     tools: dict[str, ToolUse]
     unmocked: UnmockedCalls
     spans: SpanCounts | None  # what became of the spans; None where none were asked for

@@ -4,71 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftbay.catalog.metrics import METRICS
 from liftbay.catalog.words import MODULES, text_of
 from liftbay.domain.spans import SpanCounts
+from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import Module, VerdictStatus
-from liftbay.language import in_language, language, tr
+from liftbay.language import in_language, tr
+from liftbay.report.finding import Conclusion
 from liftbay.report.jmultiwoz_table import score_lines_table
+from liftbay.report.judge_totals import JudgeTotals
 from liftbay.report.report import CaseLine, MetricReport, ProbeReport, Report
 from liftbay.report.table import printable, table
-from liftbay.scoring.rates import Rate
+from liftbay.report.wording import (
+    advice,
+    cause_sentence,
+    fix_name,
+    grounds,
+    metric_name,
+    pass_sentence,
+    percent,
+    rate_text,
+    reason_of,
+    unexplained,
+)
 
+_MONEY = "money"
 _CASES_SHOWN = 5
 _TEXT_SHOWN = 72
-_MONEY = "money"
+_REASON_SHOWN = 160  # of a judge: what is wrong stands near its beginning
 
 
 def report_text(report: Report) -> str:
     """The whole report."""
-    parts = [
-        _headline(report),
-        _cases(report),
-        "",
-        tr("Quality (95 % intervals; excluded and errors are in no conditional rate):"),
-        _quality(report),
-        "",
-        tr("Cost and performance:"),
-        _probes(report),
-    ]
-    if reasons := _reasons(report):
-        parts += ["", tr("Why observations are missing:"), *reasons]
-    if report.trials > 1 and report.pass_at_k and report.pass_hat_k:
-        parts += ["", _trials(report)]
-    if beside := _beside(report):
-        parts += ["", tr("Figures beside the metrics:"), beside]
-    if report.tools:
-        parts += ["", tr("Tools:"), _tools(report)]
-    if report.unmocked.trials:
-        parts += ["", _unmocked(report)]
-    if report.spans is not None:
-        parts += ["", _spans(report.spans)]
-    if report.jmultiwoz:
-        parts += ["", tr("The five lines of JMultiWOZ-TC:"), score_lines_table(report.jmultiwoz)]
-    if len(report.by_scene) > 1:
-        parts += ["", tr("Pass rate by scene:"), _scenes(report)]
-    if report.lucky_passes_total:
-        title = tr("Lucky passes (passed although a module metric failed): {count}", count=report.lucky_passes_total)
-        parts += ["", title, *map(_case, report.lucky_passes[:_CASES_SHOWN])]
-    if report.failed_cases:
-        title = tr("Failed cases: {count}", count=report.cases.failed)
-        parts += ["", title, *map(_case, report.failed_cases[:_CASES_SHOWN])]
-    return "\n".join(parts)
+    reasons, fixes = _reasons(report), _conclusion(report.conclusion)
+    listed = report.failed_cases[:_CASES_SHOWN]
+    lucky = report.lucky_passes[:_CASES_SHOWN]
+    lucky_title = tr("Lucky passes (passed although a module metric failed): {count}", count=report.lucky_passes_total)
+    quality = tr("Quality (95 % intervals; excluded and errors are in no conditional rate):")
+    parts = (
+        (quality, _quality(report)),
+        (tr("Cost and performance:"), _probes(report)),
+        (tr("Why observations are missing:"), "\n".join(reasons)),
+        ("", _trials(report)),
+        (tr("Figures beside the metrics:"), _beside(report)),
+        (tr("Tools:"), _tools(report) if report.tools else ""),
+        ("", _unmocked(report) if report.unmocked.trials else ""),
+        ("", _judges(report)),
+        ("", _spans(report.spans) if report.spans is not None else ""),
+        (tr("The five lines of JMultiWOZ-TC:"), score_lines_table(report.jmultiwoz) if report.jmultiwoz else ""),
+        (tr("Pass rate by scene:"), _scenes(report) if len(report.by_scene) > 1 else ""),
+        (tr("Retention over the rounds and over the distance (%):"), _decay(report)),
+        (lucky_title, "\n".join(map(_case, lucky))),
+        (tr("What to fix:"), "\n".join(fixes)),
+        (tr("Failed cases: {count}", count=report.cases.failed), "\n".join(map(_case, listed))),
+    )
+    shown = ["\n".join(filter(None, (title, body))) for title, body in parts if body]
+    return "\n\n".join([f"{_headline(report)}\n{_cases(report)}", *shown])
 
 
 def _headline(report: Report) -> str:
     agent = f"{report.agent} {report.agent_version}" if report.agent_version else report.agent
-    rate = report.pass_rate
-    if rate.value is None:
-        said = tr("No case could be decided.")
-    else:
-        said = tr(
-            "{percent} % of the decided cases pass ({low}–{high}).",
-            percent=_percent(rate.value),
-            low=_percent(rate.low),
-            high=_percent(rate.high),
-        )
-    lines = [f"{agent} · {report.scope} · {report.run} · {report.state}", said]
+    lines = [
+        f"{agent} · {report.scope} · {report.run} · {report.state}",
+        pass_sentence(report),
+        cause_sentence(report.conclusion),
+    ]
     if report.error:
         lines.append(tr("It did not finish: {why}", why=report.error))
     lines += [tr("Note: {note}", note=note) for note in report.warnings]
@@ -88,7 +87,9 @@ def _cases(report: Report) -> str:
         undecided=cases.undecided,
     )
     reasons = "; ".join(f"{in_language(reason)}: {count}" for reason, count in cases.undecided_by_reason.items())
-    main = tr("main metric: {metric}: {reason}", metric=_name(report.main.metric), reason=text_of(report.main.reason))
+    main = tr(
+        "main metric: {metric}: {reason}", metric=metric_name(report.main.metric), reason=text_of(report.main.reason)
+    )
     examples = [
         "  " + tr("for example {example}", example=_short(example)) for example in cases.undecided_examples.values()
     ]
@@ -112,12 +113,12 @@ def _quality(report: Report) -> str:
     rows = [
         (
             text_of(MODULES[metric.module]),
-            _name(id_) + (" *" if id_ == report.main.metric else ""),
+            metric_name(id_) + (" *" if id_ == report.main.metric else ""),
             metric.basis.value,
-            _rate(metric.conditional),
+            rate_text(metric.conditional),
             str(metric.conditional.n),
-            _rate(metric.all_cases),
-            _rate(metric.coverage),
+            rate_text(metric.all_cases),
+            rate_text(metric.coverage),
             str(sum(metric.excluded.values())),
             str(sum(metric.errors.values())),
             str(sum(metric.not_applicable.values())),
@@ -125,10 +126,6 @@ def _quality(report: Report) -> str:
         for id_, metric in sorted(report.metrics.items(), key=lambda item: order[item[1].module])
     ]
     return table(names, rows, text_columns=3)
-
-
-def _name(id_: str) -> str:
-    return METRICS[id_].name.ja if language() == "ja" and id_ in METRICS else id_
 
 
 def _probes(report: Report) -> str:
@@ -148,7 +145,7 @@ def _distribution(probe: ProbeReport) -> tuple[str, ...]:
 
 def _beside(report: Report) -> str:
     rows = [
-        (_name(id_), name, _rate(rate), str(rate.n))
+        (metric_name(id_), name, rate_text(rate), str(rate.n))
         for id_, metric in report.metrics.items()
         for name, rate in metric.beside.items()
     ]
@@ -197,7 +194,8 @@ def _reasons(report: Report) -> list[str]:
             (VerdictStatus.NOT_APPLICABLE, _unreported(metric)),
         ):
             lines += [
-                f"  {_name(id_)}: {status.value}: {in_language(reason)}: {count}" for reason, count in reasons.items()
+                f"  {metric_name(id_)}: {status.value}: {in_language(reason)}: {count}"
+                for reason, count in reasons.items()
             ]
     return lines
 
@@ -208,42 +206,75 @@ def _unreported(metric: MetricReport) -> Mapping[str, int]:
 
 
 def _trials(report: Report) -> str:
-    assert report.pass_at_k is not None
-    assert report.pass_hat_k is not None
+    if report.trials == 1 or not report.pass_at_k or not report.pass_hat_k:
+        return ""
     rows = [
-        (str(k), _percent(at), _percent(hat))
+        (str(k), percent(at), percent(hat))
         for k, (at, hat) in enumerate(zip(report.pass_at_k, report.pass_hat_k, strict=True), start=1)
     ]
     return table(("k", "pass@k (%)", "pass^k (%)"), rows)
 
 
+def _conclusion(conclusion: Conclusion) -> list[str]:
+    lines = []
+    for number, finding in enumerate(conclusion.findings, start=1):
+        lines.append(f"  {number}. {fix_name(finding)}: {advice(finding)}")
+        lines += [f"     {_short(ground, _REASON_SHOWN)}" for ground in grounds(finding)]
+    if rest := unexplained(conclusion):
+        lines.append(f"  {rest}")
+    return lines
+
+
+def _decay(report: Report) -> str:
+    rows = [
+        (metric_name(metric), axis, str(point.at), rate_text(point.rate), str(point.rate.n))
+        for metric, curve in report.decay.items()
+        for axis, points in ((tr("round"), curve.by_round), (tr("distance"), curve.by_distance))
+        for point in points
+    ]
+    return table((tr("metric"), tr("over"), "", "%", "n"), rows, text_columns=2) if rows else ""
+
+
+def _judges(report: Report) -> str:
+    return "\n".join(map(_judge, report.judges))
+
+
+def _judge(judge: JudgeTotals) -> str:
+    used = tr(
+        "Judge {model}: {verdicts} verdicts, {cached} of them replayed from a cache, {errors} without a decision",
+        model=judge.model,
+        verdicts=judge.verdicts,
+        cached=judge.cached,
+        errors=judge.errors,
+    )
+    if judge.mean_latency_ms is None:
+        return used
+    seconds = judge.mean_latency_ms / 1000
+    return f"{used}; {tr('{seconds:.1f} s an answer, {tokens} tokens', seconds=seconds, tokens=_tokens(judge))}"
+
+
+def _tokens(judge: JudgeTotals) -> int:
+    return judge.input_tokens + judge.output_tokens
+
+
 def _scenes(report: Report) -> str:
-    rows = [(scene, _rate(rate), str(rate.n)) for scene, rate in report.by_scene.items()]
+    rows = [(scene, rate_text(rate), str(rate.n)) for scene, rate in report.by_scene.items()]
     return table((tr("scene"), tr("pass rate (%)"), "n"), rows)
 
 
 def _case(case: CaseLine) -> str:
-    reasons = "; ".join(_verdict(verdict.metric, verdict.reason) for verdict in case.verdicts)
+    reasons = "; ".join(_verdict(verdict) for verdict in case.verdicts)
     return (
         f"  {case.dataset_type.value} {_short(case.id)} #{case.trial}: {reasons}\n"
         f"    {tr('user')}: {_short(case.user_input)}\n    {tr('agent')}: {_short(case.answer)}"
     )
 
 
-def _verdict(metric: str, reason: str | None) -> str:
-    return f"{_name(metric)}: {in_language(reason)}" if reason else _name(metric)
+def _verdict(verdict: Verdict) -> str:
+    why = reason_of(verdict)
+    return f"{metric_name(verdict.metric)}: {_short(why, _REASON_SHOWN)}" if why else metric_name(verdict.metric)
 
 
-def _short(text: str) -> str:
+def _short(text: str, length: int = _TEXT_SHOWN) -> str:
     line = printable(" ".join(text.split()))
-    return line if len(line) <= _TEXT_SHOWN else line[:_TEXT_SHOWN] + "…"
-
-
-def _rate(rate: Rate) -> str:
-    if rate.value is None:
-        return "–"
-    return f"{_percent(rate.value)} ({_percent(rate.low)}–{_percent(rate.high)})"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share * 100:.1f}"
+    return line if len(line) <= length else line[:length] + "…"

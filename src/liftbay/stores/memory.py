@@ -1,4 +1,4 @@
-"""Runs and results in memory, for notebooks and tests; gone with the process."""
+"""Runs, results and answers of judges in memory, for notebooks and tests; gone with the process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from liftbay.stores.faults import no_run, run_exists
 
 
 class MemoryStore:
-    """A `RunStore` that keeps what it is given, as it is."""
+    """A `Store` that keeps what it is given, as it is."""
 
     def __init__(self) -> None:
         self._runs: dict[str, RunRecord] = {}
         self._results: dict[str, dict[tuple[str, str, int], CaseResult]] = {}
+        self._answers: dict[str, str] = {}
 
     async def add_run(self, run: RunRecord) -> None:
         """Keep a new run."""
@@ -74,6 +75,25 @@ class MemoryStore:
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
         """One result with its trace and its spans, or None."""
         return self._results.get(run_id, {}).get((dataset_type, case_id, trial))
+
+    async def cached(self, key: str) -> str | None:
+        """The answer of a judge that was kept under the key, or None."""
+        return self._answers.get(key)
+
+    async def keep(self, key: str, answer: str) -> None:
+        """Keep an answer of a judge; what is there already stays."""
+        self._answers.setdefault(key, answer)
+
+    async def answers(self) -> AsyncIterator[tuple[str, str]]:
+        """All keys with their answers, ordered by key."""
+        for key in sorted(self._answers):
+            yield key, self._answers[key]
+
+    async def keep_all(self, answers: Iterable[tuple[str, str]]) -> int:
+        """Keep answers of judges, all or none; what is there already stays. Returns how many are new."""
+        before = len(self._answers)
+        self._answers = dict(answers) | self._answers
+        return len(self._answers) - before
 
     async def close(self) -> None:
         """Nothing to give back."""

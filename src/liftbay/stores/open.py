@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from liftbay.errors import InputError, StoreError
-from liftbay.ports import RunStore
 from liftbay.stores.addresses import bad_address
+from liftbay.stores.answers import Store
 from liftbay.stores.memory import MemoryStore
 
 _SQLITE = "sqlite:///"
 
 
-async def open_store(url: str, *, create: bool = True) -> RunStore:
+async def open_store(url: str, *, create: bool = True) -> Store:
     """The store at `sqlite:///PATH` or `postgresql://…`, at the newest version of its schema.
 
     `sqlite:///:memory:` is gone with the process. Without `create`, a file that is missing is an `InputError`.
@@ -30,7 +30,7 @@ async def open_store(url: str, *, create: bool = True) -> RunStore:
     raise bad_address(url)
 
 
-async def _open_sqlite(path: Path, *, create: bool) -> RunStore:
+async def _open_sqlite(path: Path, *, create: bool) -> Store:
     from liftbay.stores.sqlite import SqliteStore  # noqa: PLC0415 - only one engine is needed
 
     if not create and not path.exists():  # noqa: ASYNC240 - at once, and before anything runs

@@ -1,4 +1,4 @@
-"""Runs and results in a PostgreSQL database."""
+"""Runs, results and answers of judges in a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ _CHUNK_ROWS = 32
 _CONNECTIONS = 4
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_TO_CLOSE = 5.0
+_KEEP_ANSWERS = (
+    "INSERT INTO judge_answers (key, content) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT (key) DO NOTHING"
+)
 _MIGRATING = 0x6C696674  # the key of the lock that lets one process at a time change the tables
 
 
 class PostgresStore:
-    """A `RunStore` in a database. Several processes may use it at once."""
+    """A `Store` in a database. Several processes may use it at once."""
 
     def __init__(self, url: str, *, seconds_for_statement: float = 60.0) -> None:
         self._url = url
@@ -140,6 +143,31 @@ class PostgresStore:
         """One result with its trace and its spans, or None."""
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
         return result_with_spans(*rows[0]) if rows else None
+
+    async def cached(self, key: str) -> str | None:
+        """The answer of a judge that was kept under the key, or None."""
+        rows = await self._read(statements.ANSWER, key)
+        return rows[0][0] if rows else None
+
+    async def keep(self, key: str, answer: str) -> None:
+        """Keep an answer of a judge; what is there already stays."""
+        with self._errors():
+            await self._pool.execute(statements.KEEP_ANSWER, key, answer)
+
+    async def answers(self) -> AsyncIterator[tuple[str, str]]:
+        """All keys with their answers, streamed, ordered by key."""
+        after = ""
+        while rows := await self._read(statements.ANSWERS_AFTER, after, _CHUNK_ROWS):
+            for key, answer in rows:
+                yield key, answer
+            after = rows[-1][0]
+
+    async def keep_all(self, answers: Iterable[tuple[str, str]]) -> int:
+        """Keep answers of judges, all or none; what is there already stays. Returns how many are new."""
+        pairs = list(answers)
+        with self._errors():
+            done = await self._pool.execute(_KEEP_ANSWERS, *([pair[side] for pair in pairs] for side in (0, 1)))
+        return int(done.rpartition(" ")[2])
 
     async def close(self) -> None:
         """Give back connections."""

@@ -46,3 +46,10 @@ spans = sa.Table(
     sa.Column("seq", _number, primary_key=True, autoincrement=False),  # that of the result
     sa.Column("content", sa.LargeBinary, nullable=False),  # the Spans of the trial: see `coding`
 )
+
+judge_answers = sa.Table(
+    "judge_answers",
+    metadata,
+    sa.Column("key", _key_text, primary_key=True),  # of the content of the question
+    sa.Column("content", sa.Text, nullable=False),  # the answer as JSON
+)

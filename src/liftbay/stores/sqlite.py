@@ -1,4 +1,4 @@
-"""Runs and results in an SQLite file."""
+"""Runs, results and answers of judges in an SQLite file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class _Line:
 
 
 class SqliteStore:
-    """A `RunStore` in a file; one thread writes and one reads. Several processes may use the file at once."""
+    """A `Store` in a file; one thread writes and one reads. Several processes may use the file at once."""
 
     def __init__(self, path: Path, *, busy_timeout: float = 10.0) -> None:
         self._path = path
@@ -180,6 +180,32 @@ class SqliteStore:
         """One result with its trace and its spans, or None."""
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
         return result_with_spans(*rows[0]) if rows else None
+
+    async def cached(self, key: str) -> str | None:
+        """The answer of a judge that was kept under the key, or None."""
+        rows = await self._read(statements.ANSWER, key)
+        return rows[0][0] if rows else None
+
+    async def keep(self, key: str, answer: str) -> None:
+        """Keep an answer of a judge; what is there already stays."""
+        await self._writer.do(lambda connection: connection.execute(sqlite(statements.KEEP_ANSWER), (key, answer)))
+
+    async def answers(self) -> AsyncIterator[tuple[str, str]]:
+        """All keys with their answers, streamed, ordered by key."""
+        after = ""
+        while rows := await self._read(statements.ANSWERS_AFTER, after, _CHUNK_ROWS):
+            for key, answer in rows:
+                yield key, answer
+            after = rows[-1][0]
+
+    async def keep_all(self, answers: Iterable[tuple[str, str]]) -> int:
+        """Keep answers of judges, all or none; what is there already stays. Returns how many are new."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            with statements.writing(connection):
+                return connection.executemany(sqlite(statements.KEEP_ANSWER), answers).rowcount
+
+        return await self._writer.do(work)
 
     async def close(self) -> None:
         """Give back connections."""

@@ -42,6 +42,10 @@ RESULTS_AFTER = (
     "AND (dataset_type, case_id, trial) > ($2, $3, $4) ORDER BY dataset_type, case_id, trial LIMIT $5"
 )
 
+ANSWER = "SELECT content FROM judge_answers WHERE key = $1"
+KEEP_ANSWER = "INSERT INTO judge_answers (key, content) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING"
+ANSWERS_AFTER = "SELECT key, content FROM judge_answers WHERE key > $1 ORDER BY key LIMIT $2"
+
 
 @functools.cache
 def sqlite(statement: str) -> str:

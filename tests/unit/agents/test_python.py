@@ -58,6 +58,13 @@ async def answered(function: Callable[..., Any], turn: AgentInput = TURN) -> Age
     return await PythonAgent(function, "name").answer(turn)
 
 
+class Opaque:
+    """Something that is no JSON; its text is the same in every process."""
+
+    def __repr__(self) -> str:
+        return "Opaque()"
+
+
 class TestCalling:
     @synchronous
     async def test_a_plain_function_runs_beside_the_event_loop(self) -> None:
@@ -235,7 +242,7 @@ class TestReturning:
             42,
             b"bytes",
             ["text"],
-            object(),
+            Opaque(),
             {},
             {"text": None},
             {"text": b"bytes"},
@@ -243,7 +250,7 @@ class TestReturning:
             {"answer": "text"},
             {"text": "x", "trace": {"planning": {"route": "NOWHERE"}}},
             {"text": "x", "trace": {"toolCalls": {"name": "search"}}},
-            {"text": "x", "trace": {"toolCalls": [{"name": "f", "result": object()}]}},
+            {"text": "x", "trace": {"toolCalls": [{"name": "f", "result": Opaque()}]}},
             AgentAnswer(text=42),  # type: ignore[arg-type]
             AgentAnswer(text=b"bytes"),  # type: ignore[arg-type]
             AgentAnswer(text="x", trace={"planning": 3}),  # type: ignore[arg-type]

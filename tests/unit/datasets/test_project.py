@@ -70,7 +70,7 @@ def test_the_path_of_the_store_is_relative_to_the_project(tmp_path: Path, url: s
         ("[projct]\n", ": projct", "unknown key", "did you mean project?"),
         ("[agent]\ndefalt = 1\n", ": agent.defalt", "unknown key", "did you mean agent.default?"),
         ("[store]\nx = 1\n", ": store.x", "unknown key", "known are: store.url"),
-        ("zzz = 1\n", ": zzz", "unknown key", "known are: project, agent, store, prices, telemetry"),
+        ("zzz = 1\n", ": zzz", "unknown key", "known are: project, agent, store, prices, telemetry, judge"),
         ("[project]\nname = 1\n", ": project.name", "expected str, found int", None),
         ("agent = 'x'\n", ": agent", "expected object, found str", None),
         ("[project]\nname = \n", ":2", "invalid TOML", None),

@@ -45,7 +45,7 @@ async def ran(
     async def keep(trial: Trial) -> None:
         results.append(conclude(PLAN, trial.case, trial.trial, trial.episode))
 
-    await run(cases, agent, a_request(**options), sink or keep, done=done, control=control)
+    await run(cases, agent, a_request(**options), sink or keep, plan=PLAN, done=done, control=control)
     return results
 
 

@@ -82,7 +82,7 @@ def test_spans_notes_and_unmocked_calls() -> None:
         spans=SpanCounts(received=9, used=4, late=2, foreign=1, repeated=1, dropped=1),
     )
     lines = str(report).splitlines()
-    assert lines[2] == "Note: the agent changed"
+    assert lines[3] == "Note: the agent changed"
     assert "Unmocked calls in 1 trials: no mock answers them, and the real tool was not asked" in lines
     assert "Spans: 9 received, 4 used; late: 2, of no trial: 1, repeated: 1, dropped: 1" in lines
     assert "\x1b" not in str(report)
@@ -92,7 +92,10 @@ def test_spans_notes_and_unmocked_calls() -> None:
 
 def test_money_has_more_digits_than_milliseconds() -> None:
     values = distribution([0.00042, 0.0012])
-    probes = {"cost": ProbeReport("money", values), "response_latency": ProbeReport("ms", distribution([1.26]))}
+    probes = {
+        "cost": ProbeReport("money", values, None),
+        "response_latency": ProbeReport("ms", distribution([1.26]), None),
+    }
     text = str(msgspec.structs.replace(of_tools(), probes=probes))
     assert re.search(r"cost +money +0\.00081 +0\.00081 +0\.001122", text)
     assert re.search(r"response_latency +ms +1\.3 +1\.3", text)
@@ -131,12 +134,13 @@ def test_a_notebook_shows_the_same_text() -> None:
 def keys_of(value: Any, path: str = "") -> Iterator[str]:
     """Every key below a value with its path; keys that are data (ids, labels, reasons) are shown as *."""
     data = {"metrics", "probes", "byScene", "byDataset", "tools", "excluded", "errors", "notApplicable"}
-    data |= {"confusion", "beside", "undecidedByReason", "undecidedExamples"}
+    data |= {"confusion", "beside", "undecidedByReason", "undecidedExamples", "failures", "marks", "decay", "prompts"}
+    data |= {"sceneNames"}
     if isinstance(value, dict):
         for key, inner in value.items():
             last = path.rpartition(".")[2]
             inside_confusion = ".confusion." in f"{path}."
-            name = "*" if last in data or inside_confusion or path.endswith("byDataset.*") else key
+            name = "*" if last in data or inside_confusion or path.endswith(("byDataset.*", "marks.*")) else key
             yield f"{path}.{name}".lstrip(".")
             yield from keys_of(inner, f"{path}.{name}")
     if isinstance(value, list):

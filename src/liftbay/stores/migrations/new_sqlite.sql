@@ -38,3 +38,9 @@ CREATE TABLE spans (
     FOREIGN KEY(run) REFERENCES runs (number) ON DELETE CASCADE
 );
 UPDATE liftbay_version SET version_num='0003' WHERE liftbay_version.version_num = '0002';
+CREATE TABLE judge_answers (
+    "key" TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY ("key")
+);
+UPDATE liftbay_version SET version_num='0004' WHERE liftbay_version.version_num = '0003';
