@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo demo-benchmark record-judge test check docs bench lock clean
+.PHONY: help setup demo demo-benchmark record-judge test check docs bench bench-diagnosis lock clean
 
 help:  ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench: $(READY)  ## run the benchmarks, interleaved with what they compare again
 	@$(BIN)/python bench/engine_faults.py
 	@$(BIN)/python bench/trace.py
 	@$(BIN)/python bench/sample_agent.py
+
+bench-diagnosis: $(READY)  ## the fault bench: is the blame laid to the module that has the fault?
+	@$(BIN)/python bench/diagnosis.py
 
 lock: $(READY)  ## resolve the locked versions anew
 	@$(PIP) install uv

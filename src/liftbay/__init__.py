@@ -3,14 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from liftbay.agents.given_overrides import overrides
     from liftbay.api import run, run_async
     from liftbay.ports import AgentAnswer
     from liftbay.report.report import Report
 
 __version__ = "0.1.0"
-__all__ = ["AgentAnswer", "Report", "__version__", "run", "run_async"]
+__all__ = ["AgentAnswer", "Report", "__version__", "overrides", "run", "run_async"]
 
 _HOMES = {
+    "overrides": "liftbay.agents.given_overrides",
     "run": "liftbay.api",
     "run_async": "liftbay.api",
     "AgentAnswer": "liftbay.ports",

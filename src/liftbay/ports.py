@@ -12,6 +12,7 @@ import msgspec
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Evidence, Turn
 from liftbay.domain.metric import Metric
+from liftbay.domain.override import NOTHING, Overrides
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.domain.spans import Span, SpanCounts
 from liftbay.domain.trace import EvalTrace, ToolCallRecord
@@ -127,6 +128,7 @@ class AgentInput(msgspec.Struct, frozen=True, kw_only=True):
     earlier: Sequence[Turn]  # of the same session
     traceparent: str | None = None  # W3C trace context, where spans are asked for
     tools: TrialTools | None = None
+    overrides: Overrides = NOTHING  # for an `OverridableAgent`
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -190,6 +192,14 @@ class PublishingAgent(Agent, Protocol):
 
 
 @runtime_checkable
+class OverridableAgent(Agent, Protocol):
+    """An agent that can be told what to take in the place of a module's output."""
+
+    takes_overrides: bool  # whether its file says how
+    overrides_remedy: str  # what to do where it does not, in English
+
+
+@runtime_checkable
 class LoadingAgent(Agent, Protocol):
     """An agent that loads tools from elsewhere when it starts."""
 
@@ -212,6 +222,22 @@ class ResultPage(msgspec.Struct, frozen=True, rename="camel"):
 
     rows: list[ResultRow]
     total: int
+
+
+class Baselines(Protocol):
+    """Names of runs that others are held against. Raises `StoreError`."""
+
+    async def set_baseline(self, name: str, run_id: str) -> None:
+        """Let a name mean a run, in place of what it meant; the run must be there."""
+
+    async def remove_baseline(self, name: str) -> bool:
+        """Forget a name; False where there was none. The run stays."""
+
+    async def baseline(self, name: str) -> str | None:
+        """The id of the run that a name means, or None. The name goes with the run."""
+
+    async def baselines(self) -> list[tuple[str, str]]:
+        """All names with the ids of their runs, ordered by name."""
 
 
 class RunStore(Protocol):

@@ -14,6 +14,8 @@ from aiohttp import web
 
 from liftbay_demo import __version__, places
 from liftbay_demo.agent import Agent, Settings
+from liftbay_demo.faults.faulty import NAMES
+from liftbay_demo.faults.setting import VARIABLE, FaultError, faults_in
 from liftbay_demo.server import application
 from liftbay_demo.telemetry import switch_on
 
@@ -26,6 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if (options.model_url is None) != (options.model is None):
         sys.stderr.write("--model-url and --model go together\n")
+        return 2
+    try:
+        faults_in(os.environ.get(VARIABLE, ""), NAMES)
+    except FaultError as error:
+        sys.stderr.write(f"{VARIABLE}: {error}\n")
         return 2
     with tempfile.TemporaryDirectory(prefix="liftbay-demo-", ignore_cleanup_errors=True) as temporary:
         settings = Settings(

@@ -78,7 +78,7 @@ def relabelled(message: str, perceived: Perceived, intents: Sequence[str], skill
     mentions = together(request.mentions for request in perceived.requests)
     requests = []
     for intent in intents:
-        same = next((request for request in left if request.intent == intent), None)
+        same = next((one for one in left if one.intent == intent and (one.skill is None or intent in skills)), None)
         if same is not None:
             left.remove(same)
             requests.append(same)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 from opentelemetry.context import Context
@@ -27,7 +27,6 @@ from liftbay_demo.domain import (
 )
 from liftbay_demo.memory.turns import turn_of
 from liftbay_demo.overrides import Overrides, Results
-from liftbay_demo.planning.offline import OfflinePlanning
 from liftbay_demo.planning.profile import with_results
 from liftbay_demo.stages import Stages
 from liftbay_demo.telemetry import tracer
@@ -54,6 +53,14 @@ class Load(NamedTuple):
     error: str | None
 
 
+class ByRules(Protocol):
+    """Plans without a model."""
+
+    def planned(self, message: str, perceived: Perceived, dialogue: Dialogue) -> Plan:
+        """What is done about the message, at once."""
+        ...
+
+
 class Surroundings(NamedTuple):
     """What a turn needs beside the stages."""
 
@@ -61,7 +68,7 @@ class Surroundings(NamedTuple):
     skills: Callable[[], Mapping[str, Skill]]
     loads: Callable[[], Sequence[Load]]
     replay: Callable[[Sequence[Message]], Dialogue]  # a dialogue from its messages alone
-    by_rules: OfflinePlanning  # plans what follows from an overridden route
+    by_rules: ByRules  # plans what follows from an overridden route
 
 
 class Pipeline:
@@ -69,21 +76,21 @@ class Pipeline:
 
     def __init__(self, stages: Stages, around: Surroundings) -> None:
         self.stages = stages
-        self._around = around
+        self.around = around
 
     async def turn(self, turn: TurnInput, emit: Emit, parent: Context | None = None) -> str:
         """Answer a message; `emit` gets the answer piece by piece."""
         attributes = {
             spans.OPERATION: "invoke_agent",
             spans.AGENT_NAME: spans.AGENT,
-            spans.AGENT_VERSION: self._around.version,
+            spans.AGENT_VERSION: self.around.version,
             spans.CONVERSATION: turn.session,
         }
         if turn.biz_code is not None:
             attributes[spans.BIZ_CODE] = turn.biz_code
         name = f"invoke_agent {spans.AGENT}"
         with tracer.start_as_current_span(name, context=parent, attributes=attributes):
-            skills = self._around.skills()  # one state of them for the whole turn
+            skills = self.around.skills()  # one state of them for the whole turn
             dialogue = await self._recall(turn)
             if not dialogue.rounds:
                 self._tell_loads()
@@ -100,14 +107,14 @@ class Pipeline:
         attributes = {spans.OPERATION: "search_memory", spans.MODULE: spans.MEMORY}
         with tracer.start_as_current_span("search_memory", attributes=attributes) as span:
             if turn.overrides.history is not None:
-                dialogue = self._around.replay(turn.overrides.history)
+                dialogue = self.around.replay(turn.overrides.history)
             else:
                 dialogue = await self.stages.short_term.recall(turn.session)
             span.set_attribute(spans.ROUNDS, len(dialogue.turns))
             return dialogue
 
     def _tell_loads(self) -> None:
-        for load in self._around.loads():
+        for load in self.around.loads():
             attributes = {spans.LOAD_KIND: load.kind, spans.LOAD_NAME: load.name}
             with tracer.start_as_current_span(f"load {load.kind} {load.name}", attributes=attributes) as span:
                 if load.error is not None:
@@ -134,7 +141,7 @@ class Pipeline:
             if route is None:
                 plan = await self.stages.planning.plan(turn.message, perceived, dialogue)
             else:
-                plan = self._around.by_rules.planned(turn.message, given.routed(perceived, route), dialogue)
+                plan = self.around.by_rules.planned(turn.message, given.routed(perceived, route), dialogue)
                 plan = msgspec.structs.replace(plan, route=route)
             if calls is not None:
                 plan = given.with_calls(plan, calls, skills)

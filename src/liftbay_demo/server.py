@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
@@ -11,6 +12,8 @@ from aiohttp import web
 from opentelemetry.propagate import extract
 
 from liftbay_demo.agent import Agent
+from liftbay_demo.faults.faulty import NAMES, under_faults
+from liftbay_demo.faults.setting import VARIABLE, FaultError, faults_in
 from liftbay_demo.overrides import Overrides
 from liftbay_demo.pipeline import TurnInput
 from liftbay_demo.tools.skills import SkillError
@@ -30,6 +33,7 @@ class ChatBody(msgspec.Struct, frozen=True, rename="camel"):
     stream: bool | None = None
     tool_gateway: Annotated[str, msgspec.Meta(pattern="^https?://")] | None = None
     overrides: Overrides | None = None
+    faults: str | None = None  # in the place of those that the agent was started with
 
 
 class SkillBody(msgspec.Struct, frozen=True):
@@ -61,6 +65,7 @@ class Routes:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
+        self._faults = faults_in(os.environ.get(VARIABLE, ""), NAMES)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """One turn."""
@@ -69,7 +74,8 @@ class Routes:
             return _json({"error": "the agent is starting"}, 503)
         turn = TurnInput(body.session, body.message, body.biz_code, body.tool_gateway, body.overrides or Overrides())
         parent = extract(request.headers)
-        pipeline = self._agent.pipeline
+        faults = self._faults if body.faults is None else faults_in(body.faults, NAMES)
+        pipeline = under_faults(self._agent.pipeline, faults, turn)
         async with self._agent.sessions.turn_of(body.session):
             if body.stream or ("text/event-stream" in request.headers.get("Accept", "") and body.stream is not False):
                 events = Events(request)
@@ -174,7 +180,7 @@ def _json(value: object, status: int = 200) -> web.Response:
 async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+    except (msgspec.ValidationError, msgspec.DecodeError, FaultError) as error:
         return _json({"error": str(error)}, 400)
     except web.HTTPException as error:
         return _json({"error": error.reason}, error.status)

@@ -60,6 +60,15 @@ class HttpAgent:
         self._exchange = HttpExchange(connections=connections, file=place, hide=self.secrets.hide)
         self._process: AgentProcess | None = None
 
+    overrides_remedy = (
+        'send them in a field of [request], such as overrides = "{{overrides}}", and let the agent take what is in it'
+    )
+
+    @property
+    def takes_overrides(self) -> bool:
+        """Whether the file has a place for what is to replace modules' outputs."""
+        return self._requests.sends_overrides
+
     @property
     def publishes_skills(self) -> bool:
         """Whether the file has a hook that publishes a changed Skill."""

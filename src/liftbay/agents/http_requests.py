@@ -14,7 +14,7 @@ from yarl import URL
 from liftbay.agents.http_file import HttpFile
 from liftbay.agents.secrets import Secrets
 from liftbay.agents.templates import ENVIRONMENT, Template, filled, names_in, template, templates_in
-from liftbay.domain.case import Message
+from liftbay.domain.override import said_before
 from liftbay.domain.vocabulary import EvalMode
 from liftbay.errors import AgentRefused, InputError, at
 from liftbay.ports import AgentInput
@@ -26,6 +26,7 @@ PYTHON = "python"  # the interpreter that runs liftbay
 _OF_A_START = (PORT, OTLP_ENDPOINT)
 _OF_A_HOOK = ("skill", "skillVersion")
 _SESSION = "sessionId"
+_OVERRIDES = "overrides"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ORIGIN = re.compile(r"[A-Za-z]+://[^/?#]*")
@@ -77,6 +78,11 @@ class HttpRequests:
     def wants_port(self) -> bool:
         """Whether a free port has to be chosen before anything is sent."""
         return PORT in self._all_names()
+
+    @property
+    def sends_overrides(self) -> bool:
+        """Whether a turn's request has a place for what is to replace modules' outputs."""
+        return any(_OVERRIDES in names_in(one) for one in (self._url, self._body, self._headers))
 
     def use_port(self, port: int) -> None:
         """The port that `{port}` stands for from now on."""
@@ -239,10 +245,7 @@ def _header(name: str, value: str) -> str:
 
 
 def _history(turn: AgentInput) -> list[Any]:
-    messages = list(turn.case.history)
-    for earlier in turn.earlier:
-        messages += [Message("user", earlier.user_input), Message("assistant", earlier.answer or "")]
-    return [msgspec.to_builtins(message) for message in messages]
+    return [msgspec.to_builtins(message) for message in said_before(turn.case, turn.earlier)]
 
 
 _TURN_VALUES: dict[str, Callable[[AgentInput], Any]] = {
@@ -257,5 +260,6 @@ _TURN_VALUES: dict[str, Callable[[AgentInput], Any]] = {
     "caseId": lambda turn: turn.case.id,
     "traceparent": lambda turn: turn.traceparent,
     "mockEndpoint": lambda turn: turn.tools.endpoint if turn.tools else None,
+    _OVERRIDES: lambda turn: None if turn.overrides.empty else msgspec.to_builtins(turn.overrides),
     MCP_ENDPOINT: lambda turn: turn.tools.mcp_endpoint if turn.tools else None,
 }

@@ -1,8 +1,9 @@
 """`python:module:callable`: a Python function, plain or async, as the agent.
 
 It is called with the user's input, and with those of `session_id`, `history`, `tools`, `biz_code`, `mock_data_id`,
-`round`, `trial`, `traceparent`, `mcp_endpoint` and `mock_endpoint` that it has parameters for. It returns the text of
-the answer, or an `AgentAnswer` (or a mapping with `text` and, if it has one, `trace` in the form of the EvalTrace).
+`round`, `trial`, `traceparent`, `mcp_endpoint`, `mock_endpoint` and `overrides` that it has parameters for. It returns
+the text of the answer, or an `AgentAnswer` (or a mapping with `text` and, if it has one, `trace` in the form of the
+EvalTrace).
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any
 import msgspec
 
 from liftbay.agents.daemon_thread import in_daemon_thread
+from liftbay.agents.given_overrides import giving
 from liftbay.agents.inline_trace import refuse_impossible_numbers
 from liftbay.agents.stand_in_file import StandInFor
-from liftbay.domain.case import Message
+from liftbay.domain.override import said_before
 from liftbay.domain.trace import EvalTrace
 from liftbay.errors import AgentCrash, AgentError, AgentProtocol, AgentTimeout, AgentUnreachable, InputError
 from liftbay.ports import AgentAnswer, AgentInput, SpanOrigin
@@ -42,12 +44,18 @@ class PythonFile(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", ta
     name: str | None = None
     version: str | None = None  # None: `__version__` of the module
     mocked: list[str] = []  # functions (module:function) that mock data answers for in E2E_MOCK
+    overrides: bool = False  # the agent takes what liftbay.overrides() gives
     mcp_stand_in: StandInFor | None = None
     trace: PythonTrace = PythonTrace()
 
 
 class PythonAgent:
     """A callable as the agent; each call of a plain function runs in a thread of its own."""
+
+    overrides_remedy = (
+        "give the function a parameter named overrides, or use liftbay.overrides() in it and say overrides = true in "
+        "the agent file"
+    )
 
     def __init__(self, function: Callable[..., Any], name: str, version: str | None = None) -> None:
         self.name = name
@@ -58,6 +66,7 @@ class PythonAgent:
             getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
         )
         self._wanted = _wanted_parameters(function)
+        self.takes_overrides = "overrides" in inspect.signature(function).parameters
         try:
             inspect.signature(function).bind("", **dict.fromkeys(self._wanted & _PARAMETERS.keys()))
         except TypeError as error:
@@ -76,12 +85,13 @@ class PythonAgent:
         """Call the function; whatever it raises is a fault of the agent."""
         arguments = {name: read(turn) for name, read in _PARAMETERS.items() if name in self._wanted}
         try:
-            if self._is_async:
-                returned = await self._function(turn.user_input, **arguments)
-            else:
-                returned = await in_daemon_thread(lambda: self._function(turn.user_input, **arguments))
-                if inspect.isawaitable(returned):
-                    returned = await returned
+            with giving(turn.overrides):
+                if self._is_async:
+                    returned = await self._function(turn.user_input, **arguments)
+                else:
+                    returned = await in_daemon_thread(lambda: self._function(turn.user_input, **arguments))
+                    if inspect.isawaitable(returned):
+                        returned = await returned
         except AgentError:
             raise
         except TimeoutError as error:
@@ -121,11 +131,7 @@ def _wanted_parameters(function: Callable[..., Any]) -> frozenset[str]:
 
 def _history(turn: AgentInput) -> list[dict[str, Any]]:
     """The messages before this turn, in the form of the OpenAI API."""
-    messages = list(turn.case.history)
-    for earlier in turn.earlier:
-        messages.append(Message("user", earlier.user_input))
-        messages.append(Message("assistant", earlier.answer or ""))
-    return [msgspec.to_builtins(message) for message in messages]
+    return [msgspec.to_builtins(message) for message in said_before(turn.case, turn.earlier)]
 
 
 _PARAMETERS: dict[str, Callable[[AgentInput], Any]] = {
@@ -139,6 +145,7 @@ _PARAMETERS: dict[str, Callable[[AgentInput], Any]] = {
     "traceparent": lambda turn: turn.traceparent,
     "mcp_endpoint": lambda turn: turn.tools and turn.tools.mcp_endpoint,
     "mock_endpoint": lambda turn: turn.tools and turn.tools.endpoint,
+    "overrides": lambda turn: turn.overrides,
 }
 
 
@@ -197,6 +204,7 @@ def python_agent_of(file: PythonFile, folder: Path) -> PythonAgent:
     agent = python_agent(file.function, folder)
     agent.name = file.name or agent.name
     agent.version = file.version or agent.version
+    agent.takes_overrides = agent.takes_overrides or file.overrides
     if file.trace.otlp:
         agent.spans = SpanOrigin.OTLP
     return agent

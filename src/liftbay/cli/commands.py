@@ -8,10 +8,15 @@ import typer
 
 import liftbay
 from liftbay.cli.agents import agents
+from liftbay.cli.baseline import baseline
 from liftbay.cli.catalog import catalog
 from liftbay.cli.datasets import datasets
+from liftbay.cli.diagnose import diagnose
+from liftbay.cli.explain import explain
+from liftbay.cli.gate import gate
 from liftbay.cli.jmultiwoz import jmultiwoz
 from liftbay.cli.judge import judge
+from liftbay.cli.power import power
 from liftbay.cli.project import init
 from liftbay.cli.report import report
 from liftbay.cli.run import rescope, run
@@ -33,6 +38,19 @@ app.command(name="rescope", help=tr("Decide a finished run anew under another sc
 app.command(name="report", help=tr("Write the report of a run as text, JSON, HTML, Markdown, JUnit XML or CSV."))(
     report
 )
+app.command(name="gate", help=tr("Fail where a run is worse than a baseline by more than is allowed."))(gate)
+app.command(name="power", help=tr("Say what drop so many cases can show, or how many cases a drop takes."))(power)
+app.add_typer(baseline, name="baseline")
+app.command(
+    name="explain",
+    help=tr(
+        "Explain why two runs differ: which modules and scenes the change of the pass rate is laid to, and how sure."
+    ),
+)(explain)
+app.command(
+    name="diagnose",
+    help=tr("Say where the failed trials of a run first go wrong; with --confirm, replay them to make sure."),
+)(diagnose)
 app.add_typer(jmultiwoz, name="jmultiwoz")
 app.add_typer(datasets, name="datasets")
 app.add_typer(runs, name="runs")

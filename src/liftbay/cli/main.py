@@ -1,6 +1,6 @@
 """Start of the command: language, errors in one form, exit codes.
 
-0: done. 1: a job that failed. 2: a user's mistake. 130: Ctrl-C. 143: terminated.
+0: done. 1: a job that failed. 2: a user's mistake. 3 and 4: what `gate` says. 130: Ctrl-C. 143: terminated.
 """
 
 from __future__ import annotations

@@ -125,10 +125,17 @@ def with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T
     return asyncio.run(run())
 
 
+_PAGE = 50
+
+
 async def record_of(opened: RunStore, run: str) -> RunRecord:
-    """The run of an id; `last` is the newest."""
-    if run == "last" and (newest := await opened.runs(limit=1)):
-        return newest[0]
+    """The run of an id; `last` is the newest that does not replay another."""
+    seen = 0
+    while run == "last" and (page := await opened.runs(limit=_PAGE, offset=seen)):
+        found = next((one for one in page if one.request.confirms is None), None)
+        if found is not None:
+            return found
+        seen += len(page)
     record = await opened.run(run)
     if record is None:
         raise _no_run(run)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from liftbay.domain.blame import Culprit
 from liftbay.domain.case import Case
 from liftbay.domain.episode import Episode
 from liftbay.domain.judging import JudgeSettings, JudgeUse
@@ -43,6 +44,13 @@ class DatasetVersion(msgspec.Struct, frozen=True, rename="camel"):
     sources: list[str]
 
 
+class Confirms(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Of a run that replays failed trials of another: which, and whose output is put right in it."""
+
+    run: str
+    culprit: Culprit | None = None  # None: nothing is; what passes now passes by chance
+
+
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """What a user asks for; times in seconds."""
 
@@ -65,6 +73,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     max_tokens: int | None = None
     prices: Prices | None = None
     judge: JudgeSettings | None = None  # None: nobody judges
+    confirms: Confirms | None = None  # None: an ordinary run
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

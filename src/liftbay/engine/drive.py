@@ -51,6 +51,7 @@ async def drive(
                 earlier=tuple(turns),
                 traceparent=traceparent,
                 tools=tools,
+                overrides=instruments.overrides_at(case, trial, turns),
             )
             turn = Turn(round=round_.round, user_input=round_.user_input, trace_id=_trace_id(traceparent))
             try:

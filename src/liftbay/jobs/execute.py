@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -17,7 +17,7 @@ from liftbay.domain.plan import RunPlan
 from liftbay.domain.result import CaseResult, RunRecord, RunState
 from liftbay.domain.spans import SpanCounts
 from liftbay.engine.instruments import NONE, Instruments
-from liftbay.engine.run import Control, Trial, conclude, run
+from liftbay.engine.run import Control, Trial, TrialKey, conclude, run
 from liftbay.errors import InputError, LiftbayError
 from liftbay.jobs.caveats import caveats
 from liftbay.jobs.hot_update import HotUpdate
@@ -95,8 +95,9 @@ async def execute(
     observer: Observer,
     control: Control,
     instruments: Instruments = NONE,
+    left_out: Collection[TrialKey] = frozenset(),
 ) -> RunRecord:
-    """Run every trial that is not in the store; returns the record as it ended.
+    """Run every trial that is neither in the store nor `left_out`; returns the record as it ended.
 
     On cancellation of the task, finished trials are kept and the run is marked as interrupted. Raises `StoreError`
     where results cannot be kept, and what the cases raise.
@@ -130,7 +131,16 @@ async def execute(
     state, error = RunState.FAILED, None
     warnings = list(record.warnings)
     try:
-        await run(cases, agent, record.request, keep, plan=plan, done=done, control=control, instruments=instruments)
+        await run(
+            cases,
+            agent,
+            record.request,
+            keep,
+            plan=plan,
+            done=done.union(left_out),
+            control=control,
+            instruments=instruments,
+        )
         await writer.close()
         await update.finished()
         if len(done) < record.planned:

@@ -62,6 +62,13 @@ def prepare(
     single case, and for datasets that are not those of the run that is `resumed`.
     """
     _refuse_nonsense(request)
+    if request.confirms is not None:
+        raise InputError(
+            "this run replays failed trials of the run {run}",
+            place=resumed.id if resumed is not None else None,
+            remedy="go on with it by liftbay diagnose {run} --confirm",
+            run=request.confirms.run,
+        )
     project = project or find_project(Path.cwd())
     if resumed is None:
         request = msgspec.structs.replace(request, prices=project.prices)

@@ -15,19 +15,22 @@ from typing import Any
 import msgspec
 
 from liftbay.catalog.probes import PROBES
+from liftbay.diagnosis.first_fault import blame_of
+from liftbay.diagnosis.remedies import FIXED_BY
 from liftbay.domain.metric import Metric
 from liftbay.domain.plan import RunPlan
 from liftbay.domain.prices import Prices
-from liftbay.domain.result import CaseResult, RunRecord
+from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.domain.verdict import Verdict, erred
 from liftbay.domain.vocabulary import DatasetType, VerdictStatus
 from liftbay.metrics.parameter_mapping_accuracy import CORRECT
 from liftbay.report.association import AssociationTally
-from liftbay.report.conclusion import FIXED_BY, conclude_from
+from liftbay.report.blame import BlameTally
+from liftbay.report.conclusion import conclude_from
 from liftbay.report.decay import DecayTally
 from liftbay.report.histogram import histogram
 from liftbay.report.judge_totals import JudgeTally
-from liftbay.report.observed import benchmark_decision, cluster_of, label_of, measures_a_mock
+from liftbay.report.observed import benchmark_decision, cluster_of, failed_in_modules, label_of, measures_a_mock
 from liftbay.report.outcome_tally import OutcomeTally
 from liftbay.report.report import MainReport, MetricReport, ProbeReport, Rates, Report
 from liftbay.report.tally import MetricTally, RateTally, merged
@@ -71,7 +74,7 @@ class ReportBuilder:
         self._probes: dict[str, array[float]] = {probe: array("d") for probe in plan.probes}
         self._readers = {probe: probe_reader(probe, self._prices) for probe in self._probes}
         self._tools = ToolTally()
-        self._outcomes = OutcomeTally()
+        self._outcomes, self._blame = OutcomeTally(), BlameTally()
         self._calls: Counter[Decision | None] = Counter()
 
     @property
@@ -114,6 +117,8 @@ class ReportBuilder:
             self._probes[probe].extend(values)
         self._trade_offs.add(result, found, cluster, shared=shared)
         self._associations.add(result, cluster, shared=shared)
+        lucky = result.outcome is Outcome.PASSED and bool(failed_in_modules(result))
+        self._blame.add(result, blame_of(result), cluster, shared=shared, lucky=lucky)
         self._tools.add(result)
 
     def as_counted(self, result: CaseResult) -> CaseResult:
@@ -198,6 +203,7 @@ class ReportBuilder:
             lucky_passes=outcomes.lucky,
             lucky_passes_total=outcomes.lucky_total,
             failed_cases=outcomes.failed,
+            blame=self._blame.report(),
             datasets=run.datasets,
             missing_dataset_types=list(missing_types),
             trials=run.request.trials,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from liftbay.domain.blame import Blame
 from liftbay.domain.result import CaseResult
 from liftbay.domain.verdict import Verdict
 from liftbay.report.report import CaseLine
@@ -9,7 +10,7 @@ from liftbay.report.report import CaseLine
 _SHOWN = 500
 
 
-def case_line(result: CaseResult, verdicts: list[Verdict]) -> CaseLine:
+def case_line(result: CaseResult, verdicts: list[Verdict], blame: Blame | None = None) -> CaseLine:
     """The trial with these verdicts."""
     turns = result.episode.turns
     return CaseLine(
@@ -20,6 +21,7 @@ def case_line(result: CaseResult, verdicts: list[Verdict]) -> CaseLine:
         user_input=shortened(result.case.rounds[-1].user_input),
         answer=shortened(turns[-1].answer or "") if turns else "",
         verdicts=verdicts,
+        blame=blame,
     )
 
 

@@ -9,12 +9,14 @@ import json
 import unicodedata
 from typing import Any
 
+from liftbay.diagnosis.first_fault import blame_of
 from liftbay.domain.case import Case, ExpectedTool
 from liftbay.domain.episode import Turn
 from liftbay.domain.result import CaseResult
 from liftbay.domain.trace import EvalTrace, ToolCallRecord
 from liftbay.domain.verdict import JudgedItem, Verdict
 from liftbay.language import in_language
+from liftbay.report.blame_words import candidate_text
 from liftbay.report.marks import mark_of
 from liftbay.scoring.alignment import take_pairs
 from liftbay.scoring.matchers import argument_results
@@ -71,6 +73,7 @@ def case_view(result: CaseResult, cut: Cutter) -> View:
         "tools": _tools(result, cut),
         "chunks": _chunks(result, cut),
         "points": _points(result, cut),
+        "blame": [[one.culprit.value, candidate_text(one)] for one in blame_of(result).candidates],
         "verdicts": [_verdict(one, cut) for one in result.verdicts],
     }
     if cut.characters or cut.items:

@@ -11,36 +11,14 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from liftbay.diagnosis.remedies import FIXED_BY
+from liftbay.domain.remedy import Fix
 from liftbay.report.association import Association
-from liftbay.report.finding import Conclusion, Finding, Fix
+from liftbay.report.finding import Conclusion, Finding
 from liftbay.report.report import MetricReport
 
 BAR = 0.9
 LEAST_DECIDED = 10
-
-
-FIXED_BY = {
-    "intent_accuracy": Fix.SKILL_TEXT,
-    "intent_recall": Fix.SKILL_TEXT,
-    "intent_precision": Fix.SKILL_TEXT,
-    "fallback_trigger_accuracy": Fix.SKILL_TEXT,
-    "multi_intent_recognition_rate": Fix.PLANNING_PROMPT,
-    "ambiguity_clarification_rate": Fix.ANSWER_PROMPT,
-    "routing_accuracy": Fix.PLANNING_PROMPT,
-    "tool_decision_accuracy": Fix.TOOL_SCHEMA,
-    "retrieval_decision_accuracy": Fix.PLANNING_PROMPT,
-    "short_term_retention_rate": Fix.MEMORY_WINDOW,
-    "memory_decay_curve": Fix.MEMORY_WINDOW,
-    "retrieval_precision": Fix.RETRIEVAL,
-    "retrieval_recall": Fix.RETRIEVAL,
-    "tool_load_success_rate": Fix.MCP_TOOL,
-    "tool_call_accuracy": Fix.TOOL_SCHEMA,
-    "tool_call_success_rate": Fix.MCP_TOOL,
-    "parameter_mapping_accuracy": Fix.TOOL_SCHEMA,
-    "instruction_adherence_rate": Fix.ANSWER_PROMPT,
-    "faithfulness_rate": Fix.ANSWER_PROMPT,
-    "abnormal_input_handling_rate": Fix.ANSWER_PROMPT,
-}
 
 
 def conclude_from(

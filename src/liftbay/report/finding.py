@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import msgspec
 
+from liftbay.domain.remedy import Fix
 from liftbay.report.association import Association
 from liftbay.scoring.rates import Rate
-
-
-class Fix(StrEnum):
-    """What a developer changes."""
-
-    SKILL_TEXT = "skill_text"
-    PLANNING_PROMPT = "planning_prompt"
-    TOOL_SCHEMA = "tool_schema"
-    MCP_TOOL = "mcp_tool"
-    RETRIEVAL = "retrieval"
-    MEMORY_WINDOW = "memory_window"
-    ANSWER_PROMPT = "answer_prompt"
 
 
 class Finding(msgspec.Struct, frozen=True, rename="camel"):

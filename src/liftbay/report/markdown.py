@@ -10,6 +10,7 @@ import re
 from liftbay.catalog.words import MODULES, text_of
 from liftbay.domain.vocabulary import Module
 from liftbay.language import tr
+from liftbay.report.blame_words import blame_sentence, blame_text, culprit_name, group_name
 from liftbay.report.marks import SIGNS, Mark
 from liftbay.report.report import CaseLine, Report
 from liftbay.report.wording import (
@@ -27,6 +28,7 @@ from liftbay.report.wording import (
 )
 
 _CASES = 30
+_GROUPS = 8
 _SHOWN = 160
 
 
@@ -41,6 +43,7 @@ def report_markdown(report: Report) -> str:
         _judges(report),
         _quality(report),
         _fixes(report),
+        _blame(report),
         _failed(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -109,6 +112,17 @@ def _fixes(report: Report) -> str:
     return "\n".join((f"### {tr('What to fix')}", "", *lines)) if lines else ""
 
 
+def _blame(report: Report) -> str:
+    if (said := blame_sentence(report.blame)) is None:
+        return ""
+    # The names of groups hold what users and agents said.
+    lines = [
+        f"- {group.trials}× {culprit_name(group.culprit)}: {code(group_name(group))}"
+        for group in report.blame.groups[:_GROUPS]
+    ]
+    return "\n".join((f"### {tr('Where it first goes wrong')}", "", said, "", *lines))
+
+
 def _failed(report: Report) -> str:
     if not report.failed_cases:
         return ""
@@ -124,4 +138,5 @@ def _failed(report: Report) -> str:
 def _case(case: CaseLine) -> str:
     reasons = [f"  - {full_name(verdict.metric)}: {code(reason_of(verdict))}" for verdict in case.verdicts]
     head = f"- {case.dataset_type.value} {code(case.id)} #{case.trial}: {code(case.user_input)} → {code(case.answer)}"
-    return "\n".join((head, *reasons))
+    blame = [f"  - {tr('first fault')}: {code(blame_text(case.blame))}"] if case.blame else []
+    return "\n".join((head, *blame, *reasons))

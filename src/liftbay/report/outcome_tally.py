@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from liftbay.diagnosis.first_fault import blame_of
 from liftbay.domain.result import CaseResult, Outcome
 from liftbay.domain.vocabulary import DatasetType, VerdictStatus
 from liftbay.report.case_line import case_line, example_of
@@ -74,7 +75,7 @@ class OutcomeTally:
                 if one.status is VerdictStatus.FAIL
                 or one.metric == result.main_metric  # a ratio, say, that is not whole
             ]
-            self.failed.append(case_line(result, why))
+            self.failed.append(case_line(result, why, blame_of(result)))
 
     def _close_case(self) -> None:
         if self._case[1]:

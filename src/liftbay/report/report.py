@@ -6,10 +6,12 @@ import html
 
 import msgspec
 
+from liftbay.domain.blame import Blame
 from liftbay.domain.result import DatasetVersion, Outcome
 from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import Basis, Bilingual, DatasetType, Module
+from liftbay.report.blame import BlameReport
 from liftbay.report.decay import DecayCurve
 from liftbay.report.finding import Conclusion
 from liftbay.report.histogram import Histogram
@@ -91,6 +93,7 @@ class CaseLine(msgspec.Struct, frozen=True, rename="camel"):
     user_input: str
     answer: str
     verdicts: list[Verdict]
+    blame: Blame | None = None  # None: it passed
 
 
 class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
@@ -139,6 +142,7 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     lucky_passes: list[CaseLine]  # passed, although a module metric failed
     lucky_passes_total: int
     failed_cases: list[CaseLine]
+    blame: BlameReport
     datasets: list[DatasetVersion]
     missing_dataset_types: list[DatasetType]  # types of the scope without a case
     trials: int

@@ -9,6 +9,7 @@ from liftbay.domain.spans import SpanCounts
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import Module, VerdictStatus
 from liftbay.language import in_language, tr
+from liftbay.report.blame_words import blame_sentence, blame_text, culprit_name, group_grounds, group_name
 from liftbay.report.finding import Conclusion
 from liftbay.report.jmultiwoz_table import score_lines_table
 from liftbay.report.judge_totals import JudgeTotals
@@ -29,6 +30,7 @@ from liftbay.report.wording import (
 
 _MONEY = "money"
 _CASES_SHOWN = 5
+_GROUPS_SHOWN = 8
 _TEXT_SHOWN = 72
 _REASON_SHOWN = 160  # of a judge: what is wrong stands near its beginning
 
@@ -55,6 +57,7 @@ def report_text(report: Report) -> str:
         (tr("Retention over the rounds and over the distance (%):"), _decay(report)),
         (lucky_title, "\n".join(map(_case, lucky))),
         (tr("What to fix:"), "\n".join(fixes)),
+        (tr("Where it first goes wrong:"), "\n".join(_blame(report))),
         (tr("Failed cases: {count}", count=report.cases.failed), "\n".join(map(_case, listed))),
     )
     shown = ["\n".join(filter(None, (title, body))) for title, body in parts if body]
@@ -225,6 +228,19 @@ def _conclusion(conclusion: Conclusion) -> list[str]:
     return lines
 
 
+def _blame(report: Report) -> list[str]:
+    said = blame_sentence(report.blame)
+    lines = [f"  {said}"] if said else []
+    for title, groups in (("", report.blame.groups), (tr("lucky passes"), report.blame.lucky)):
+        for group in groups[:_GROUPS_SHOWN]:
+            head = " · ".join(
+                filter(None, (title, culprit_name(group.culprit), _short(group_name(group), _REASON_SHOWN)))
+            )
+            lines.append(f"  {group.trials}× {head}")
+            lines.append(f"     {_short(group_grounds(group, report.scene_names), 2 * _REASON_SHOWN)}")
+    return lines
+
+
 def _decay(report: Report) -> str:
     rows = [
         (metric_name(metric), axis, str(point.at), rate_text(point.rate), str(point.rate.n))
@@ -264,8 +280,9 @@ def _scenes(report: Report) -> str:
 
 def _case(case: CaseLine) -> str:
     reasons = "; ".join(_verdict(verdict) for verdict in case.verdicts)
+    blame = f"\n    {tr('first fault')}: {_short(blame_text(case.blame), _REASON_SHOWN)}" if case.blame else ""
     return (
-        f"  {case.dataset_type.value} {_short(case.id)} #{case.trial}: {reasons}\n"
+        f"  {case.dataset_type.value} {_short(case.id)} #{case.trial}: {reasons}{blame}\n"
         f"    {tr('user')}: {_short(case.user_input)}\n    {tr('agent')}: {_short(case.answer)}"
     )
 

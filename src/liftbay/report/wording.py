@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from liftbay.catalog.metrics import METRICS
 from liftbay.catalog.probes import PROBES
 from liftbay.catalog.words import text_of
+from liftbay.domain.remedy import Fix
 from liftbay.domain.verdict import Verdict
 from liftbay.language import in_language, language, tr
 from liftbay.report.finding import Conclusion, Finding
@@ -155,7 +156,12 @@ def _figures(finding: Finding) -> dict[str, str]:
 
 def fix_name(finding: Finding) -> str:
     """What a finding says should be changed."""
-    return tr(_FIX[finding.fix])
+    return fix_text(finding.fix)
+
+
+def fix_text(fix: Fix) -> str:
+    """What is to be changed."""
+    return tr(_FIX[fix])
 
 
 def advice(finding: Finding) -> str:

@@ -11,6 +11,7 @@ import msgspec
 CONFIDENCE = 0.95
 _NORMAL_QUANTILE = 1.959963984540054  # two-sided, of CONFIDENCE
 _MANY_DEGREES = 200
+_LEAST_EFFECT = 0.5
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -69,11 +70,14 @@ class ClusterSums:
         return Rate(value, low, high, n)
 
     def _design_effect(self, value: float) -> float:
+        whole = self._size2 / self.size  # what it is where the members of a cluster always agree
         if value <= 0 or value >= 1:
-            return self.size / self.clusters
+            return whole
         between = max(0.0, self._passes2 - 2 * value * self._cross + value * value * self._size2)
-        variance = self.clusters / (self.clusters - 1) * between / self.size**2
-        return max(1.0, variance / (value * (1 - value) / self.size))
+        seen = max(_LEAST_EFFECT, between / (self.size * value * (1 - value)))
+        rarer = min(self.passes, self.size - self.passes) / max(1.0, seen)
+        effect = seen + max(0.0, whole - seen) / (1 + rarer**2)
+        return effect * self.size / (self.size - 1)
 
 
 def clustered_rate(clusters: Iterable[tuple[float, float]]) -> Rate:
@@ -81,9 +85,13 @@ def clustered_rate(clusters: Iterable[tuple[float, float]]) -> Rate:
 
     Wilson's score interval (Wilson 1927) with the effective sample size n / deff, as Korn and Graubard (1998) do
     for Clopper-Pearson: deff is the linearised (ratio estimator) variance between clusters over the binomial
-    variance, never below 1, and the quantile is Student's t with one degree of freedom less than there are
-    clusters. Where every observation agrees the variance says nothing, and the number of clusters is taken as the
-    effective size. One cluster alone tells nothing about others: its interval is 0..1.
+    variance, and the quantile is Student's t with one degree of freedom less than there are clusters.
+
+    Few passes, or few fails, cannot show whether the members of a cluster agree: the fewer there are, the closer deff
+    is drawn to what it is where they always do, which it is where there are none. Clusters that look more alike than
+    chance allows are mostly chance: deff is taken as one half at the least. (As 1 it would make the intervals of
+    independent cases too wide.) `bench/intervals.py` measures how often the intervals cover the truth.
+    One cluster alone tells nothing about others: its interval is 0..1.
     """
     return ClusterSums().plus(clusters).rate()
 
@@ -96,16 +104,16 @@ def _wilson(value: float, size: float, quantile: float) -> tuple[float, float]:
     return low, 1.0 if value == 1 else min(1.0, middle + half)
 
 
-def t_quantile(degrees: int) -> float:
-    """The two-sided 95 % quantile of Student's t.
+def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
+    """The two-sided quantile of Student's t: 95 %, or another confidence.
 
-    For many degrees its expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which is right to ten
-    digits and spares the time and the memory that loading scipy takes.
+    For 95 % and many degrees its expansion around the normal quantile (Abramowitz and Stegun 26.7.5), which is right
+    to ten digits and spares the time and the memory that loading scipy takes.
     """
-    if degrees < _MANY_DEGREES:
+    if degrees < _MANY_DEGREES or confidence != CONFIDENCE:
         from scipy.special import stdtrit  # noqa: PLC0415 - scipy takes a fifth of a second to load
 
-        return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+        return float(stdtrit(degrees, 0.5 + confidence / 2))
     x = _NORMAL_QUANTILE
     terms = (
         (x**3 + x) / 4,

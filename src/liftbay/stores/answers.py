@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import Protocol
 
-from liftbay.ports import JudgeCache, RunStore
+from liftbay.ports import Baselines, JudgeCache, RunStore
 
 
 class AnswerStore(JudgeCache, Protocol):
@@ -18,5 +18,5 @@ class AnswerStore(JudgeCache, Protocol):
         """Keep answers, all or none; what is there already stays. Returns how many are new."""
 
 
-class Store(RunStore, AnswerStore, Protocol):
-    """Keeps runs and answers of judges."""
+class Store(RunStore, Baselines, AnswerStore, Protocol):
+    """Keeps runs, names of runs and answers of judges."""

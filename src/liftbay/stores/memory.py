@@ -17,6 +17,7 @@ class MemoryStore:
         self._runs: dict[str, RunRecord] = {}
         self._results: dict[str, dict[tuple[str, str, int], CaseResult]] = {}
         self._answers: dict[str, str] = {}
+        self._baselines: dict[str, str] = {}
 
     async def add_run(self, run: RunRecord) -> None:
         """Keep a new run."""
@@ -43,6 +44,7 @@ class MemoryStore:
     async def remove_run(self, run_id: str) -> bool:
         """Forget a run and its results; False where there was none."""
         self._results.pop(run_id, None)
+        self._baselines = {name: run for name, run in self._baselines.items() if run != run_id}
         return self._runs.pop(run_id, None) is not None
 
     async def add_results(self, run_id: str, results: Iterable[CaseResult]) -> None:
@@ -75,6 +77,24 @@ class MemoryStore:
     async def result(self, run_id: str, dataset_type: str, case_id: str, trial: int) -> CaseResult | None:
         """One result with its trace and its spans, or None."""
         return self._results.get(run_id, {}).get((dataset_type, case_id, trial))
+
+    async def set_baseline(self, name: str, run_id: str) -> None:
+        """Let a name mean a run, in place of what it meant; the run must be there."""
+        if run_id not in self._runs:
+            raise no_run(run_id)
+        self._baselines[name] = run_id
+
+    async def remove_baseline(self, name: str) -> bool:
+        """Forget a name; False where there was none. The run stays."""
+        return self._baselines.pop(name, None) is not None
+
+    async def baseline(self, name: str) -> str | None:
+        """The id of the run that a name means, or None."""
+        return self._baselines.get(name)
+
+    async def baselines(self) -> list[tuple[str, str]]:
+        """All names with the ids of their runs, ordered by name."""
+        return sorted(self._baselines.items())
 
     async def cached(self, key: str) -> str | None:
         """The answer of a judge that was kept under the key, or None."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
 
-NEWEST = "0004"
+NEWEST = "0005"
 VERSION_TABLE = "liftbay_version"
 _PACKAGE = "liftbay.stores.migrations"
 

@@ -144,6 +144,26 @@ class PostgresStore:
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
         return result_with_spans(*rows[0]) if rows else None
 
+    async def set_baseline(self, name: str, run_id: str) -> None:
+        """Let a name mean a run, in place of what it meant; the run must be there."""
+        with self._errors():
+            if await self._pool.execute(statements.SET_BASELINE, name, run_id) != "INSERT 0 1":
+                raise no_run(run_id)
+
+    async def remove_baseline(self, name: str) -> bool:
+        """Forget a name; False where there was none. The run stays."""
+        with self._errors():
+            return bool(await self._pool.execute(statements.REMOVE_BASELINE, name) == "DELETE 1")
+
+    async def baseline(self, name: str) -> str | None:
+        """The id of the run that a name means, or None."""
+        rows = await self._read(statements.BASELINE, name)
+        return rows[0][0] if rows else None
+
+    async def baselines(self) -> list[tuple[str, str]]:
+        """All names with the ids of their runs, ordered by name."""
+        return [(name, run) for name, run in await self._read(statements.BASELINES)]
+
     async def cached(self, key: str) -> str | None:
         """The answer of a judge that was kept under the key, or None."""
         rows = await self._read(statements.ANSWER, key)

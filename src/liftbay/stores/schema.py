@@ -53,3 +53,10 @@ judge_answers = sa.Table(
     sa.Column("key", _key_text, primary_key=True),  # of the content of the question
     sa.Column("content", sa.Text, nullable=False),  # the answer as JSON
 )
+
+baselines = sa.Table(
+    "baselines",
+    metadata,
+    sa.Column("name", _key_text, primary_key=True),
+    sa.Column("run", _number, sa.ForeignKey("runs.number", ondelete="CASCADE"), nullable=False),
+)

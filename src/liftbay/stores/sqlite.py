@@ -6,14 +6,12 @@ import asyncio
 import itertools
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from liftbay.domain.result import CaseResult, RunRecord
-from liftbay.errors import StoreError
 from liftbay.ports import ResultPage
 from liftbay.stores import statements
 from liftbay.stores.coding import (
@@ -30,32 +28,13 @@ from liftbay.stores.coding import (
 )
 from liftbay.stores.faults import no_run, run_exists
 from liftbay.stores.migrate import migrate_sqlite
+from liftbay.stores.sqlite_faults import errors
 from liftbay.stores.statements import sqlite
 
 T = TypeVar("T")
 
 _CHUNK_ROWS = 256
 _CHUNK_BYTES = 4 << 20
-_CAUSES = {
-    sqlite3.SQLITE_BUSY: "the store is locked by another process",
-    sqlite3.SQLITE_LOCKED: "the store is locked by another process",
-    sqlite3.SQLITE_FULL: "the store cannot grow: the disk is full",
-    sqlite3.SQLITE_IOERR: "the store cannot be read or written: {why}",
-    sqlite3.SQLITE_CANTOPEN: "the store cannot be opened: {why}",
-    sqlite3.SQLITE_READONLY: "the store cannot be written: {why}",
-    sqlite3.SQLITE_NOTADB: "this is not an SQLite file",
-    sqlite3.SQLITE_CORRUPT: "the store is damaged: {why}",
-}
-_REMEDIES = {
-    sqlite3.SQLITE_BUSY: "end the process that holds it and run the same command again",
-    sqlite3.SQLITE_LOCKED: "end the process that holds it and run the same command again",
-    sqlite3.SQLITE_FULL: "make room on the disk and run the same command again",
-    sqlite3.SQLITE_IOERR: "make room on the disk, check that it is sound, and run the same command again",
-    sqlite3.SQLITE_CANTOPEN: "check that the folder may be written, or name another file with --store",
-    sqlite3.SQLITE_READONLY: "check that the file and its folder may be written, or name another file with --store",
-    sqlite3.SQLITE_NOTADB: "name another file with --store",
-    sqlite3.SQLITE_CORRUPT: "restore the file from a copy, or name another file with --store",
-}
 
 
 class _Line:
@@ -86,7 +65,7 @@ class _Line:
         self._thread.shutdown()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        with _errors(self._path):
+        with errors(self._path):
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
@@ -122,9 +101,7 @@ class SqliteStore:
     async def update_run(self, run: RunRecord) -> None:
         """Replace what is kept of a run."""
         values = (run.state.value, run.submitted, text_of(run), run.id)
-        if not await self._writer.do(
-            lambda connection: connection.execute(sqlite(statements.UPDATE_RUN), values).rowcount
-        ):
+        if not await self._changed(statements.UPDATE_RUN, *values):
             raise no_run(run.id)
 
     async def run(self, run_id: str) -> RunRecord | None:
@@ -138,11 +115,7 @@ class SqliteStore:
 
     async def remove_run(self, run_id: str) -> bool:
         """Forget a run and its results; False where there was none."""
-        return bool(
-            await self._writer.do(
-                lambda connection: connection.execute(sqlite(statements.REMOVE_RUN), (run_id,)).rowcount
-            )
-        )
+        return bool(await self._changed(statements.REMOVE_RUN, run_id))
 
     async def add_results(self, run_id: str, results: Iterable[CaseResult]) -> None:
         """Keep finished trials, all or none; a trial that is kept already is left as it is."""
@@ -181,6 +154,24 @@ class SqliteStore:
         rows = await self._read(statements.RESULT, run_id, dataset_type, case_id, trial)
         return result_with_spans(*rows[0]) if rows else None
 
+    async def set_baseline(self, name: str, run_id: str) -> None:
+        """Let a name mean a run, in place of what it meant; the run must be there."""
+        if not await self._changed(statements.SET_BASELINE, name, run_id):
+            raise no_run(run_id)
+
+    async def remove_baseline(self, name: str) -> bool:
+        """Forget a name; False where there was none. The run stays."""
+        return bool(await self._changed(statements.REMOVE_BASELINE, name))
+
+    async def baseline(self, name: str) -> str | None:
+        """The id of the run that a name means, or None."""
+        rows = await self._read(statements.BASELINE, name)
+        return rows[0][0] if rows else None
+
+    async def baselines(self) -> list[tuple[str, str]]:
+        """All names with the ids of their runs, ordered by name."""
+        return await self._read(statements.BASELINES)
+
     async def cached(self, key: str) -> str | None:
         """The answer of a judge that was kept under the key, or None."""
         rows = await self._read(statements.ANSWER, key)
@@ -211,6 +202,10 @@ class SqliteStore:
         """Give back connections."""
         await self._reader.close()
         await self._writer.close()
+
+    async def _changed(self, statement: str, *values: object) -> int:
+        """How many rows a statement that writes has changed."""
+        return await self._writer.do(lambda connection: connection.execute(sqlite(statement), values).rowcount)
 
     async def _read(self, statement: str, *values: object) -> list[Any]:
         return await self._reader.do(lambda connection: connection.execute(sqlite(statement), values).fetchall())
@@ -276,15 +271,3 @@ def _chunk(run_id: str, after: Key) -> Callable[[sqlite3.Connection], tuple[list
         return contents, None
 
     return work
-
-
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises into an error of liftbay's."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if code not in _CAUSES:
-            raise StoreError("the store failed: {why}", place=str(path), why=error) from error
-        raise StoreError(_CAUSES[code], place=str(path), remedy=_REMEDIES[code], why=error) from None

@@ -46,6 +46,14 @@ ANSWER = "SELECT content FROM judge_answers WHERE key = $1"
 KEEP_ANSWER = "INSERT INTO judge_answers (key, content) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING"
 ANSWERS_AFTER = "SELECT key, content FROM judge_answers WHERE key > $1 ORDER BY key LIMIT $2"
 
+SET_BASELINE = (
+    "INSERT INTO baselines (name, run) SELECT CAST($1 AS TEXT), number FROM runs WHERE id = $2 "
+    "ON CONFLICT (name) DO UPDATE SET run = excluded.run"
+)
+REMOVE_BASELINE = "DELETE FROM baselines WHERE name = $1"
+BASELINE = "SELECT runs.id FROM baselines JOIN runs ON baselines.run = runs.number WHERE name = $1"
+BASELINES = "SELECT name, runs.id FROM baselines JOIN runs ON baselines.run = runs.number ORDER BY name"
+
 
 @functools.cache
 def sqlite(statement: str) -> str:

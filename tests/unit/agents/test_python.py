@@ -17,6 +17,7 @@ from places import synchronous
 from liftbay.agents.python import PythonAgent, python_agent
 from liftbay.domain.case import Case, Message
 from liftbay.domain.episode import Turn
+from liftbay.domain.override import Overrides
 from liftbay.domain.trace import EvalTrace, ModelUsage, Planning, ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType, Route
 from liftbay.errors import (
@@ -125,6 +126,7 @@ class TestCalling:
             "traceparent": None,
             "mcp_endpoint": None,
             "mock_endpoint": None,
+            "overrides": Overrides(),
         }
         assert history == [
             {"role": "system", "content": "be brief"},

@@ -6,10 +6,10 @@ from one_trial import HIT, MISS
 from reports import a_case, report_of, result_of
 
 from liftbay.domain.case import ExpectedTool
+from liftbay.domain.remedy import Fix
 from liftbay.domain.result import CaseResult
 from liftbay.domain.trace import EvalTrace, Perception, Planning, ToolCallRecord
 from liftbay.domain.vocabulary import DatasetType, Route
-from liftbay.report.finding import Fix
 from liftbay.report.wording import cause_sentence, grounds
 from liftbay.scoring.arguments import ArgumentFault
 

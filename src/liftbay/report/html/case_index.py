@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from liftbay.diagnosis.first_fault import blame_of
 from liftbay.domain.result import CaseResult, Outcome
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import VerdictStatus
@@ -67,6 +68,8 @@ class CaseIndex:
             row["y"] = _excerpt(reason_of(main))
         if lucky:
             row["l"] = 1
+        if (culprit := _culprit(result)) is not None:
+            row["b"] = culprit
         if rounds := self._rounds(result):
             row["d"] = rounds
         calls = [call for turn in result.episode.turns for call in (turn.trace and turn.trace.tool_calls) or ()]
@@ -119,6 +122,14 @@ class CaseIndex:
             "tools": self._tools.texts(),
             "rows": self._rows,
         }
+
+
+def _culprit(result: CaseResult) -> str | None:
+    """The first fault; None where there is nothing to explain."""
+    blame = blame_of(result)
+    if blame.culprit is not None:
+        return blame.culprit.value
+    return "unexplained" if result.outcome is Outcome.FAILED else None
 
 
 def _excerpt(text: str) -> str:

@@ -17,6 +17,7 @@ from liftbay.catalog.words import MODULES, text_of
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.language import language, tr
 from liftbay.report.html.about import about, legend, tools
+from liftbay.report.html.blame import blame
 from liftbay.report.html.case_index import CaseIndex
 from liftbay.report.html.elements import Html, tag
 from liftbay.report.html.metrics_section import metrics_sections
@@ -73,7 +74,7 @@ class Page:
             tag("style", Html(style)),
         )
         yield "\n<body>\n"
-        yield _contents()
+        yield _contents(report)
         yield from self._sections()
 
     def _sections(self) -> Iterator[str]:
@@ -82,6 +83,7 @@ class Page:
         parts = (
             header(report, self._record),
             conclusion(report),
+            blame(report),
             tag("section", tag("h2", tr("The five modules")), picture, id="modules"),
             tag("section", tag("h2", tr("Quality")), metrics_sections(report), id="quality"),
             probes(report),
@@ -143,9 +145,10 @@ def _thinning(report: Report) -> tuple[int, int]:
     return max(1, -(-cases.passed // room)), max(1, every_other)
 
 
-def _contents() -> Html:
+def _contents(report: Report) -> Html:
     names = (
         ("conclusion", tr("What to fix")),
+        *((("blame", tr("First faults")),) if report.blame.trials or report.blame.lucky else ()),
         ("modules", tr("Modules")),
         ("quality", tr("Quality")),
         ("probes", tr("Cost and performance")),

@@ -84,6 +84,7 @@
       if (mark && MARKS[row.m] !== mark) return false;
       if (why !== null && row.w !== why) return false;
       if (wanted.has("lucky") && !row.l) return false;
+      if (wanted.has("culprit") && row.b !== wanted.get("culprit")) return false;
       if (wanted.has("unmocked") && !row.u) return false;
       if (tool !== null && !(row.k || []).includes(tool)) return false;
       if (round !== null || distance !== null) {
@@ -111,7 +112,7 @@
     const wanted = filters();
     const search = el("input", { type: "search", id: "search", placeholder: words.search, value: wanted.get("q") || "",
       "aria-label": words.search, onchange: () => go({ q: search.value, open: "" }) });
-    const others = ["reason", "why", "tool", "round", "distance", "expected", "came", "lucky", "unmocked"]
+    const others = ["reason", "why", "tool", "round", "distance", "expected", "came", "culprit", "lucky", "unmocked"]
       .filter((key) => wanted.has(key))
       .map((key) => el("span", { class: "chip" }, words[key] + (["lucky", "unmocked"].includes(key) ? "" : `: ${wanted.get(key)}`)));
     return el("div", { class: "filters" }, search,
@@ -229,7 +230,9 @@
   const verdicts = (one) => {
     const order = { FAIL: 0, ERROR: 1, SCORE: 2, PASS: 3, EXCLUDED: 4, NOT_APPLICABLE: 5 };
     const sorted = [...(one.verdicts || [])].sort((a, b) => (b.metric === one.main) - (a.metric === one.main) || order[a.status] - order[b.status]);
-    return el("div", {}, el("h4", {}, words.verdicts), sorted.map((each) => verdict(each, one)));
+    const blamed = (one.blame || []).map(([culprit, text]) => el("li", {}, el("i", { class: `swatch ${culprit}` }), text));
+    return el("div", {}, blamed.length > 0 && [el("h4", {}, words.blame), el("ul", { class: "blamed" }, blamed)],
+      el("h4", {}, words.verdicts), sorted.map((each) => verdict(each, one)));
   };
   const detail = (one) => [
     el("div", { class: "case" }, conversation(one), happened(one), verdicts(one)),

@@ -7,6 +7,7 @@ from liftbay.catalog.words import text_of
 from liftbay.domain.result import RunRecord
 from liftbay.domain.vocabulary import Dimension
 from liftbay.language import in_language, tr
+from liftbay.report.blame_words import blame_text
 from liftbay.report.finding import Finding
 from liftbay.report.html.charts import curve, letter, outcome_bar, shape_of, trade_off_plot, whisker
 from liftbay.report.html.elements import Child, Html, cases_link, table, tag, together
@@ -240,6 +241,7 @@ def _listed(title: str, cases: list[CaseLine], link: Html) -> Html:
         name = f"{case.id} #{case.trial}"
         why = tag(
             "ul",
+            *([tag("li", tag("b", tr("first fault")), " ", blame_text(case.blame))] if case.blame else []),
             *(tag("li", tag("b", full_name(one.metric)), " ", _short(reason_of(one), 240)) for one in case.verdicts),
         )
         opened = cases_link(name, open=f"{case.dataset_type.value}/{case.id}/{case.trial}")

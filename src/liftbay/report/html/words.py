@@ -76,6 +76,8 @@ def script_words() -> dict[str, str]:
         "unicode_form": tr("another Unicode form"),
         "kana_or_width": tr("kana or width"),
         "main": tr("main"),
+        "blame": tr("first fault"),
+        "culprit": tr("first fault"),
         "lucky": tr("lucky pass"),
         "unmocked": tr("unmocked"),
         "reason": tr("reason"),

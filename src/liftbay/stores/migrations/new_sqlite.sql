@@ -44,3 +44,10 @@ CREATE TABLE judge_answers (
     PRIMARY KEY ("key")
 );
 UPDATE liftbay_version SET version_num='0004' WHERE liftbay_version.version_num = '0003';
+CREATE TABLE baselines (
+    name TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    PRIMARY KEY (name),
+    FOREIGN KEY(run) REFERENCES runs (number) ON DELETE CASCADE
+);
+UPDATE liftbay_version SET version_num='0005' WHERE liftbay_version.version_num = '0004';
