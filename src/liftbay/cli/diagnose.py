@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from liftbay.domain.result import RunRecord
     from liftbay.jobs.confirm import Arm, Chosen
     from liftbay.jobs.prepare import Prepared
-    from liftbay.ports import RunStore
     from liftbay.report.report import Report
     from liftbay.stores.answers import Store
-
-_PAGE = 50
 
 
 def diagnose(
@@ -61,6 +58,7 @@ def diagnose(
 
     async def work() -> tuple[Report, Confirmation | None]:
         from liftbay.catalog.resolve import resolve, run_plan  # noqa: PLC0415
+        from liftbay.cli.runs import record_of  # noqa: PLC0415
         from liftbay.jobs.confirm import refuse_replays  # noqa: PLC0415
         from liftbay.jobs.reporting import build_report  # noqa: PLC0415
         from liftbay.wiring.stores import store_of  # noqa: PLC0415
@@ -71,7 +69,7 @@ def diagnose(
         async with contextlib.AsyncExitStack() as opened:
             kept = await store_of(store, create=False)
             opened.push_async_callback(kept.close)
-            record = await _record(kept, run)
+            record = await record_of(kept, run)
             refuse_replays(record)
             found = None
             if confirm:
@@ -84,19 +82,6 @@ def diagnose(
             return await build_report(kept, record, plan), found
 
     _show(*run_to_end(work), json_)
-
-
-async def _record(store: RunStore, run: str) -> RunRecord:
-    """The run of an id; `last` is the newest that does not replay another."""
-    from liftbay.cli.runs import record_of  # noqa: PLC0415
-
-    seen = 0
-    while run == "last" and (page := await store.runs(limit=_PAGE, offset=seen)):
-        found = next((one for one in page if one.request.confirms is None), None)
-        if found is not None:
-            return found
-        seen += len(page)
-    return await record_of(store, run)
 
 
 class _Replays:

@@ -48,7 +48,13 @@ async def estimate(store: RunStore, record: RunRecord) -> Estimate | None:
 
 async def _last_run(store: RunStore, record: RunRecord) -> RunRecord | None:
     runs = await store.runs(limit=_RUNS_LOOKED_AT)
-    finished = [run for run in runs if run.state is RunState.FINISHED and run.agent_name == record.agent_name]
+    finished = [
+        run
+        for run in runs
+        if run.state is RunState.FINISHED
+        and run.agent_name == record.agent_name
+        and run.request.confirms is None  # replays of failed trials say nothing of a whole run
+    ]
     same_scope = [run for run in finished if run.request.scope == record.request.scope]
     return next(iter(same_scope or finished), None)
 

@@ -55,6 +55,7 @@ class LlmJudge:
         """`settings` name the model and the language; without `asker`, what the cache does not hold is an ERROR."""
         self.settings = settings
         self.use = JudgeUse()
+        self.first_failure: str | None = None  # of a call: what the endpoint said, for whoever has to mend it
         self._asker = asker
         self._cache = cache
         self._prompts = prompts
@@ -104,6 +105,7 @@ class LlmJudge:
         try:
             answer = await self._asked(self._asker, prompt, question, parameters, schema, spent)
         except AgentError as error:
+            self.first_failure = self.first_failure or str(error)
             return Ballot(_failed(seed, spent, str(error)), fault=why_unanswered(error))
         except Unreadable as error:
             return Ballot(_failed(seed, spent, str(error)), fault=UNREADABLE)

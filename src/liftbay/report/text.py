@@ -266,11 +266,8 @@ def _judge(judge: JudgeTotals) -> str:
     if judge.mean_latency_ms is None:
         return used
     seconds = judge.mean_latency_ms / 1000
-    return f"{used}; {tr('{seconds:.1f} s an answer, {tokens} tokens', seconds=seconds, tokens=_tokens(judge))}"
-
-
-def _tokens(judge: JudgeTotals) -> int:
-    return judge.input_tokens + judge.output_tokens
+    tokens = judge.input_tokens + judge.output_tokens or tr("not reported")  # an answer of no token there is not
+    return f"{used}; {tr('{seconds:.1f} s an answer, tokens: {tokens}', seconds=seconds, tokens=tokens)}"
 
 
 def _scenes(report: Report) -> str:

@@ -266,4 +266,12 @@ def used(record: RunRecord, judge: LlmJudge | None) -> RunRecord:
                 votes=judge.use.votes,
             )
         )
+    if judge.first_failure is not None:
+        warnings.append(
+            tr(
+                "the judge failed to answer: {errors} verdicts are errors; the first failure: {why}",
+                errors=judge.use.errors,
+                why=judge.first_failure,
+            )
+        )
     return msgspec.structs.replace(record, judge=use, warnings=warnings)
