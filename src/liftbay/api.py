@@ -9,22 +9,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
 from liftbay.datasets.project import find_project
 from liftbay.domain.result import RunRequest
 from liftbay.domain.vocabulary import DatasetType, EvalMode
 from liftbay.engine.run import Control
 from liftbay.errors import InputError, RunError
 from liftbay.jobs.execute import Silent, execute
-from liftbay.jobs.prepare import prepare, with_version
+from liftbay.jobs.prepare import prepare
 from liftbay.jobs.reporting import Counting, build_report
 from liftbay.report.report import Report
 from liftbay.stores.memory import MemoryStore
 from liftbay.stores.open import open_store
 from liftbay.wiring.agents import AgentLike, agent_of
-from liftbay.wiring.judges import JudgeChoice, judge_settings, judging, use_kept, used, with_judge
-from liftbay.wiring.surroundings import started
+from liftbay.wiring.judged import judged
+from liftbay.wiring.judges import JudgeChoice, judge_settings, use_kept, used
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -81,18 +79,15 @@ async def run_async(
         prepared = prepare(request, wired.agent)
         kept = MemoryStore() if store is None else await open_store(store)
         opened.push_async_callback(kept.close)
-        judge = await opened.enter_async_context(judging(request.judge, kept))
-        instruments = msgspec.structs.replace(
-            await opened.enter_async_context(started(wired, prepared.mock_data)), judge=judge
-        )
-        record = with_judge(with_version(prepared.record, wired.agent, wired.fingerprint), judge)
+        ready = await opened.enter_async_context(judged(wired, prepared.mock_data, request.judge, kept))
+        record = ready.known(prepared.record)
         await kept.add_run(record)
         counting = Counting(Silent(), record, prepared.plan)
-        async with use_kept(kept, record.id, judge):
+        async with use_kept(kept, record.id, ready.judge):
             record = await execute(
-                record, prepared.plan, prepared.cases(), wired.agent, kept, counting, Control(), instruments
+                record, prepared.plan, prepared.cases(), wired.agent, kept, counting, Control(), ready.instruments
             )
-        return await build_report(kept, used(record, judge), prepared.plan, counted=counting.builder)
+        return await build_report(kept, used(record, ready.judge), prepared.plan, counted=counting.builder)
 
 
 def _judge_options(options: dict[str, Any]) -> dict[str, Any]:

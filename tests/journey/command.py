@@ -22,6 +22,15 @@ def environment(**changes: str) -> dict[str, str]:
     return kept | {"PYTHONWARNINGS": "error"} | changes
 
 
+def printed_by(script: Path, timeout: float = 60) -> str:
+    """What a script of this working copy prints, which has to end well."""
+    result = subprocess.run(
+        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=timeout, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
 def liftbay(
     *arguments: object, cwd: Path | None = None, timeout: float = 60, prefix: tuple[str, ...] = (), **changes: str
 ) -> subprocess.CompletedProcess[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from command import ROOT, environment, liftbay
+from command import ROOT, liftbay, printed_by
 
 from agent_runs import CASES_OF_EACH_DATASET, run_options
 
@@ -20,16 +18,7 @@ UNRECORDED = "not in the recorded answers"
 @pytest.fixture(scope="module")
 def printed() -> str:
     """What the demo prints."""
-    result = subprocess.run(
-        [sys.executable, ROOT / "demo" / "run.py"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+    return printed_by(ROOT / "demo" / "run.py", timeout=120)
 
 
 def test_it_says_that_the_judge_was_recorded_and_where_the_report_is(printed: str) -> None:

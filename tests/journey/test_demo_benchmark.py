@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
-from command import ROOT, environment, read_lines
+from command import ROOT, printed_by, read_lines
 
 FOLDER = ROOT / "demo" / "output" / "benchmark"
 
@@ -15,16 +13,7 @@ FOLDER = ROOT / "demo" / "output" / "benchmark"
 @pytest.fixture(scope="module")
 def printed() -> str:
     """What the demo prints."""
-    result = subprocess.run(
-        [sys.executable, ROOT / "demo" / "benchmark.py"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+    return printed_by(ROOT / "demo" / "benchmark.py")
 
 
 def test_it_says_that_the_endpoint_is_scripted_and_where_the_files_are(printed: str) -> None:

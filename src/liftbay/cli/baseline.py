@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +12,6 @@ from liftbay.language import tr
 if TYPE_CHECKING:
     from liftbay.stores.answers import Store
 
-T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help=tr("Name of the baseline."), metavar="NAME")]
 
 baseline = typer.Typer(help=tr("Names for runs that others are held against: set, list, remove."), no_args_is_help=True)
@@ -22,7 +20,7 @@ baseline = typer.Typer(help=tr("Names for runs that others are held against: set
 @baseline.command("set", help=tr("Let a name mean a run, in place of what it meant."))
 def set_(name: Name, run: RunId, store: StoreUrl = None) -> None:
     """Set a baseline."""
-    from liftbay.cli.runs import record_of  # noqa: PLC0415
+    from liftbay.cli.runs import record_of, with_store  # noqa: PLC0415
     from liftbay.jobs.baselines import set_baseline  # noqa: PLC0415
 
     async def work(opened: Store) -> str:
@@ -30,19 +28,20 @@ def set_(name: Name, run: RunId, store: StoreUrl = None) -> None:
         await set_baseline(opened, name, record.id)
         return record.id
 
-    typer.echo(tr("{name} is now {run}", name=name, run=_with_store(store, work)))
+    typer.echo(tr("{name} is now {run}", name=name, run=with_store(store, work)))
 
 
 @baseline.command("list", help=tr("List baselines with their runs."))
 def list_(store: StoreUrl = None, json_: AsJson = False) -> None:
     """List baselines."""
     from liftbay.cli.output import print_json  # noqa: PLC0415
+    from liftbay.cli.runs import with_store  # noqa: PLC0415
     from liftbay.report.table import table  # noqa: PLC0415
 
     async def work(opened: Store) -> list[tuple[str, str]]:
         return await opened.baselines()
 
-    found = _with_store(store, work)
+    found = with_store(store, work)
     if json_:
         print_json([{"name": name, "run": run} for name, run in found])
     elif not found:
@@ -54,26 +53,11 @@ def list_(store: StoreUrl = None, json_: AsJson = False) -> None:
 @baseline.command(help=tr("Forget a name; the run stays."))
 def remove(name: Name, store: StoreUrl = None) -> None:
     """Remove a baseline."""
+    from liftbay.cli.runs import with_store  # noqa: PLC0415
     from liftbay.jobs.baselines import remove_baseline  # noqa: PLC0415
 
     async def work(opened: Store) -> None:
         await remove_baseline(opened, name)
 
-    _with_store(store, work)
+    with_store(store, work)
     typer.echo(tr("removed: {run}", run=name))
-
-
-def _with_store(url: str | None, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
-    """Do some work on the store and close it."""
-    import asyncio  # noqa: PLC0415
-
-    from liftbay.wiring.stores import store_of  # noqa: PLC0415
-
-    async def run() -> T:
-        opened = await store_of(url, create=False)
-        try:
-            return await work(opened)
-        finally:
-            await opened.close()
-
-    return asyncio.run(run())

@@ -126,27 +126,22 @@ class _Replays:
         from liftbay.engine.run import Control  # noqa: PLC0415
         from liftbay.jobs.confirm import is_done, replay_record  # noqa: PLC0415
         from liftbay.jobs.execute import execute  # noqa: PLC0415
-        from liftbay.jobs.prepare import with_version  # noqa: PLC0415
         from liftbay.report.blame_words import culprit_name  # noqa: PLC0415
         from liftbay.wiring.agents import agent_of  # noqa: PLC0415
-        from liftbay.wiring.judges import judging, use_kept, with_judge  # noqa: PLC0415
-        from liftbay.wiring.surroundings import started  # noqa: PLC0415
+        from liftbay.wiring.judged import judged  # noqa: PLC0415
+        from liftbay.wiring.judges import use_kept  # noqa: PLC0415
 
         replay = await replay_record(self._store, self._record, arm, concurrency=self._concurrency, judge=self._judge)
         if await is_done(self._store, replay, arm):
             return True
         wired = agent_of(self._record.request.agent, connections=replay.request.concurrency)
         plan = msgspec.structs.replace(prepared.plan, probes=())  # no Skill is published for a probe
-        async with (
-            judging(self._judge, self._store) as judge,
-            started(wired, prepared.mock_data) as surroundings,
-        ):
-            instruments = msgspec.structs.replace(surroundings, judge=judge, overrides=arm.overrides)
-            replay = with_judge(with_version(replay, wired.agent, wired.fingerprint), judge)
+        async with judged(wired, prepared.mock_data, self._judge, self._store) as ready:
+            replay = ready.known(replay)
             if await self._store.run(replay.id) is None:
                 await self._store.add_run(replay)
             name = tr("merely repeated") if arm.culprit is None else culprit_name(arm.culprit)
-            async with use_kept(self._store, replay.id, judge):
+            async with use_kept(self._store, replay.id, ready.judge):
                 ended = await execute(
                     replay,
                     plan,
@@ -155,7 +150,7 @@ class _Replays:
                     self._store,
                     ReplayDisplay(name, self._resume),
                     Control(),
-                    instruments,
+                    msgspec.structs.replace(ready.instruments, overrides=arm.overrides),
                     left_out=arm.left_out(replay.request.trials),
                 )
         return ended.state is RunState.FINISHED

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from liftbay.domain.result import RunRecord
     from liftbay.errors import InputError
     from liftbay.jobs.gate import GateResult, Limits
+    from liftbay.stores.answers import Store
 
 
 def gate(
@@ -40,15 +41,14 @@ def gate(
     json_: AsJson = False,
 ) -> None:
     """Ends with 3 where the run is worse, and with 4 where that cannot be told."""
-    import asyncio  # noqa: PLC0415
-
     from liftbay.cli.output import print_json  # noqa: PLC0415
+    from liftbay.cli.runs import with_store  # noqa: PLC0415
     from liftbay.datasets.output import write_atomically  # noqa: PLC0415
     from liftbay.jobs.gate import EXIT_CODES, Limits  # noqa: PLC0415
     from liftbay.jobs.gate_forms import gate_junit, gate_markdown, gate_text  # noqa: PLC0415
 
     limits = Limits(max_drop=max_drop / 100, alpha=alpha, min_coverage=min_coverage)
-    result = asyncio.run(_decided(store, head, baseline, limits))
+    result = with_store(store, lambda opened: _decided(opened, head, baseline, limits))
     for path, form in ((junit, gate_junit), (markdown, gate_markdown)):
         if path is not None:
             write_atomically(path, [form(result).encode()], "choose another file")
@@ -59,21 +59,16 @@ def gate(
     raise typer.Exit(EXIT_CODES[result.decision])
 
 
-async def _decided(url: str | None, head: str, baseline: str, limits: Limits) -> GateResult:
+async def _decided(store: Store, head: str, baseline: str, limits: Limits) -> GateResult:
     from liftbay.cli.runs import record_of  # noqa: PLC0415
     from liftbay.jobs.baselines import base_of  # noqa: PLC0415
     from liftbay.jobs.gate import gate as decide  # noqa: PLC0415
     from liftbay.jobs.pairing import paired  # noqa: PLC0415
-    from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
-    store = await store_of(url, create=False)
-    try:
-        base, record = await base_of(store, baseline), await record_of(store, head)
-        if base.request.scope != record.request.scope:
-            raise _other_scope(base, record)
-        return await decide(paired(store, base.id, record.id), base=base.id, head=record.id, limits=limits)
-    finally:
-        await store.close()
+    base, record = await base_of(store, baseline), await record_of(store, head)
+    if base.request.scope != record.request.scope:
+        raise _other_scope(base, record)
+    return await decide(paired(store, base.id, record.id), base=base.id, head=record.id, limits=limits)
 
 
 def _other_scope(base: RunRecord, head: RunRecord) -> InputError:

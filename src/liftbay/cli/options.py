@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,4 +19,8 @@ StoreUrl = Annotated[
         ),
         metavar="URL",
     ),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(help=tr("File to write; replaced if it is there. Default: standard output."), metavar="FILE"),
 ]

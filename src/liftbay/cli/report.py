@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from liftbay.cli.options import RunId, StoreUrl
+from liftbay.cli.options import OutputFile, RunId, StoreUrl
 from liftbay.language import tr
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator, Iterator
 
-    from liftbay.jobs.reporting import Form
 
 _FORMS = "text|json|html|markdown|junit|csv"
 _BY_SUFFIX = {
@@ -36,22 +34,20 @@ def report(
             "--format", help=tr("Form of the report. Default: by the name of --output, else text."), metavar=_FORMS
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(help=tr("File to write; replaced if it is there. Default: standard output."), metavar="FILE"),
-    ] = None,
+    output: OutputFile = None,
     store: StoreUrl = None,
 ) -> None:
     """Write the report of a run."""
     import asyncio  # noqa: PLC0415
     import sys  # noqa: PLC0415
 
+    from liftbay.cli.output import form_of  # noqa: PLC0415
     from liftbay.cli.runs import record_of  # noqa: PLC0415
     from liftbay.datasets.output import write_atomically  # noqa: PLC0415
-    from liftbay.jobs.reporting import written  # noqa: PLC0415
+    from liftbay.jobs.reporting import Form, written  # noqa: PLC0415
     from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
-    wanted = _form(form, output)
+    wanted = form_of(Form, form, output, _BY_SUFFIX)
     with asyncio.Runner() as runner:
         opened = runner.run(store_of(store, create=False))
         try:
@@ -67,19 +63,6 @@ def report(
             runner.run(opened.close())
     if output is not None:
         typer.echo(tr("written: {path}", path=output))
-
-
-def _form(name: str | None, output: Path | None) -> Form:
-    from liftbay.errors import InputError  # noqa: PLC0415
-    from liftbay.jobs.reporting import Form  # noqa: PLC0415
-
-    chosen = name or (_BY_SUFFIX.get(output.suffix.lower(), "text") if output else "text")
-    try:
-        return Form(chosen)
-    except ValueError:
-        raise InputError(
-            "there is no {name}", place="--format", remedy="give one of: {names}", name=chosen, names=", ".join(Form)
-        ) from None
 
 
 _AT_ONCE = 64

@@ -233,17 +233,16 @@ async def _work(
     dry_run: bool,
 ) -> Ended:
     """Run, or go on, or only say what would run; what can be wrong with the request is found before a store is made."""
-    import msgspec  # noqa: PLC0415
 
     from liftbay.cli.run_display import RunDisplay, plan_text  # noqa: PLC0415
     from liftbay.engine.run import Control  # noqa: PLC0415
     from liftbay.jobs.estimate import estimate  # noqa: PLC0415
     from liftbay.jobs.execute import execute  # noqa: PLC0415
-    from liftbay.jobs.prepare import prepare, with_version  # noqa: PLC0415
+    from liftbay.jobs.prepare import prepare  # noqa: PLC0415
     from liftbay.jobs.reporting import Counting, build_report  # noqa: PLC0415
     from liftbay.wiring.agents import agent_of  # noqa: PLC0415
-    from liftbay.wiring.judges import judging, use_kept, used, with_judge  # noqa: PLC0415
-    from liftbay.wiring.surroundings import started  # noqa: PLC0415
+    from liftbay.wiring.judged import judged  # noqa: PLC0415
+    from liftbay.wiring.judges import use_kept, used  # noqa: PLC0415
 
     wired = agent_of(request.agent, connections=request.concurrency)
     prepared: Prepared = prepare(request, wired.agent, skip_invalid=skip_invalid, resumed=resumed)
@@ -251,21 +250,18 @@ async def _work(
         store = await _store_if_there(opened, store_url)
         return plan_text(prepared, None if store is None else await estimate(store, prepared.record)), 0
     store = await _opened_store(opened, store_url, create=True)
-    judge = await opened.enter_async_context(judging(prepared.record.request.judge, store))
-    instruments = msgspec.structs.replace(
-        await opened.enter_async_context(started(wired, prepared.mock_data)), judge=judge
-    )
-    record = with_judge(with_version(prepared.record, wired.agent, wired.fingerprint), judge)
+    ready = await opened.enter_async_context(judged(wired, prepared.mock_data, prepared.record.request.judge, store))
+    record = ready.known(prepared.record)
     if resumed is None:
         await store.add_run(record)
     counting = Counting(RunDisplay(prepared, store_url), record, prepared.plan)
-    async with use_kept(store, record.id, judge):
+    async with use_kept(store, record.id, ready.judge):
         record = await execute(
-            record, prepared.plan, prepared.cases(), wired.agent, store, counting, Control(), instruments
+            record, prepared.plan, prepared.cases(), wired.agent, store, counting, Control(), ready.instruments
         )
-    record = used(record, judge)
+    record = used(record, ready.judge)
     report = await build_report(store, record, prepared.plan, counted=counting.builder)
-    return report, judge.use.unrecorded if judge is not None else 0
+    return report, ready.judge.use.unrecorded if ready.judge is not None else 0
 
 
 async def _store_if_there(opened: contextlib.AsyncExitStack, url: str | None) -> Store | None:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from liftbay.domain.result import RunRecord
     from liftbay.errors import InputError
     from liftbay.ports import RunStore
+    from liftbay.stores.answers import Store
 
 T = TypeVar("T")
-_PAGE = 2000
+_PAGE = 2000  # results
+_RUNS_AT_ONCE = 50
 _LINES_AT_ONCE = 64
 
 runs = typer.Typer(help=tr("Runs that are kept: list, show, remove, export."), no_args_is_help=True)
@@ -105,13 +107,13 @@ def export(
     typer.echo(tr("written: {path}", path=output))
 
 
-async def _open(url: str | None) -> RunStore:
+async def _open(url: str | None) -> Store:
     from liftbay.wiring.stores import store_of  # noqa: PLC0415
 
     return await store_of(url, create=False)
 
 
-def with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T]]) -> T:
+def with_store(url: str | None, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
     """Do some work on the store and close it."""
     import asyncio  # noqa: PLC0415
 
@@ -125,13 +127,10 @@ def with_store(url: str | None, work: Callable[[RunStore], Coroutine[Any, Any, T
     return asyncio.run(run())
 
 
-_PAGE = 50
-
-
 async def record_of(opened: RunStore, run: str) -> RunRecord:
     """The run of an id; `last` is the newest that does not replay another."""
     seen = 0
-    while run == "last" and (page := await opened.runs(limit=_PAGE, offset=seen)):
+    while run == "last" and (page := await opened.runs(limit=_RUNS_AT_ONCE, offset=seen)):
         found = next((one for one in page if one.request.confirms is None), None)
         if found is not None:
             return found

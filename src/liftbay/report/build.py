@@ -109,7 +109,9 @@ class ReportBuilder:
             self._add_details(verdict, cluster, shared)
             if verdict.metric == result.main_metric == self._plan.main_metric:
                 self._main.add(verdict, cluster, shared=shared)
-        self._outcomes.add(result, cluster, shared=shared)
+        blame = blame_of(result)
+        failed = failed_in_modules(result) if result.outcome is Outcome.PASSED else []
+        self._outcomes.add(result, blame, failed, cluster, shared=shared)
         found = {
             probe: values for probe, read in self._readers.items() if (values := read(result.episode, case.eval_mode))
         }
@@ -117,8 +119,7 @@ class ReportBuilder:
             self._probes[probe].extend(values)
         self._trade_offs.add(result, found, cluster, shared=shared)
         self._associations.add(result, cluster, shared=shared)
-        lucky = result.outcome is Outcome.PASSED and bool(failed_in_modules(result))
-        self._blame.add(result, blame_of(result), cluster, shared=shared, lucky=lucky)
+        self._blame.add(result, blame, cluster, shared=shared, lucky=bool(failed))
         self._tools.add(result)
 
     def as_counted(self, result: CaseResult) -> CaseResult:

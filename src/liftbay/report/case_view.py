@@ -9,7 +9,7 @@ import json
 import unicodedata
 from typing import Any
 
-from liftbay.diagnosis.first_fault import blame_of
+from liftbay.domain.blame import Blame
 from liftbay.domain.case import Case, ExpectedTool
 from liftbay.domain.episode import Turn
 from liftbay.domain.result import CaseResult
@@ -53,7 +53,7 @@ class Cutter:
         return items[:_LISTED]
 
 
-def case_view(result: CaseResult, cut: Cutter) -> View:
+def case_view(result: CaseResult, blame: Blame, cut: Cutter) -> View:
     """The trial; keys without a value are left out."""
     case, episode = result.case, result.episode
     seen: View = {
@@ -73,7 +73,7 @@ def case_view(result: CaseResult, cut: Cutter) -> View:
         "tools": _tools(result, cut),
         "chunks": _chunks(result, cut),
         "points": _points(result, cut),
-        "blame": [[one.culprit.value, candidate_text(one)] for one in blame_of(result).candidates],
+        "blame": [[one.culprit.value, candidate_text(one)] for one in blame.candidates],
         "verdicts": [_verdict(one, cut) for one in result.verdicts],
     }
     if cut.characters or cut.items:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from liftbay.diagnosis.first_fault import blame_of
+from liftbay.domain.blame import Blame
 from liftbay.domain.result import CaseResult, Outcome
+from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import DatasetType, VerdictStatus
 from liftbay.report.case_line import case_line, example_of
 from liftbay.report.marks import Mark, mark_of, why_undecided
-from liftbay.report.observed import failed_in_modules
 from liftbay.report.report import CaseCounts, CaseLine
 from liftbay.report.tally import RateTally
 from liftbay.scoring.pass_at_k import mean_over_cases
@@ -45,8 +45,10 @@ class OutcomeTally:
         """The dataset types of what was added."""
         return {dataset_type for dataset_type, _ in self._outcomes}
 
-    def add(self, result: CaseResult, cluster: str, *, shared: bool) -> None:
-        """Count one trial."""
+    def add(
+        self, result: CaseResult, blame: Blame, failed_in_modules: list[Verdict], cluster: str, *, shared: bool
+    ) -> None:
+        """Count one trial; of one that passed, `failed_in_modules` says what failed in it all the same."""
         case, outcome = result.case, result.outcome
         self._outcomes[case.dataset_type, outcome] += 1
         self._marks[case.dataset_type, mark_of(result)] += 1
@@ -64,10 +66,10 @@ class OutcomeTally:
             self._case = (key, 0, 0)
         _, decided, passes = self._case
         self._case = (key, decided + (outcome is not Outcome.UNDECIDED), passes + (outcome is Outcome.PASSED))
-        if outcome is Outcome.PASSED and (failed := failed_in_modules(result)):
+        if failed_in_modules:
             self.lucky_total += 1
             if len(self.lucky) < _LISTED_CASES:
-                self.lucky.append(case_line(result, failed))
+                self.lucky.append(case_line(result, failed_in_modules))
         if outcome is Outcome.FAILED and len(self.failed) < _LISTED_CASES:
             why = [
                 one
@@ -75,7 +77,7 @@ class OutcomeTally:
                 if one.status is VerdictStatus.FAIL
                 or one.metric == result.main_metric  # a ratio, say, that is not whole
             ]
-            self.failed.append(case_line(result, why, blame_of(result)))
+            self.failed.append(case_line(result, why, blame))
 
     def _close_case(self) -> None:
         if self._case[1]:

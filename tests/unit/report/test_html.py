@@ -16,6 +16,7 @@ from full_run import HOSTILE, a_record, results
 from places import synchronous
 from reports import a_case, decided, report_of, result_of
 
+from liftbay.diagnosis.first_fault import blame_of
 from liftbay.domain.result import Outcome
 from liftbay.domain.vocabulary import DatasetType
 from liftbay.jobs.reporting import Form
@@ -178,7 +179,7 @@ def test_little_or_nothing_was_run(report: Report) -> None:
 def test_long_texts_are_cut_and_counted() -> None:
     result = result_of(a_case("1", user_input="x" * 300), answer="長" * 250)
     cut = Cutter(100)
-    view = case_view(result, cut)
+    view = case_view(result, blame_of(result), cut)
     assert view["turns"][0]["answer"] == "長" * 100 + "… (+150)"
     assert view["turns"][0]["user"] == "x" * 100 + "… (+200)"
     assert (cut.characters, view["cut"]) == (350, [350, 0])
@@ -188,13 +189,13 @@ def test_a_page_stays_within_its_budget() -> None:
     many = list(results(60, words=400, seed=1))
     budget = 90_000
     blocks = Blocks(len(many), budget)
-    texts = [block for result in many for block in blocks.add(result)]
+    texts = [block for result in many for block in blocks.add(result, blame_of(result))]
     texts += blocks.rest()
     assert sum(map(len, texts)) <= budget
     assert blocks.characters > 0
     roomy = Blocks(len(many))
     for result in many:
-        list(roomy.add(result))
+        list(roomy.add(result, blame_of(result)))
     list(roomy.rest())
     assert roomy.characters == 0
 

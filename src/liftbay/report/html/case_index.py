@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from liftbay.diagnosis.first_fault import blame_of
+from liftbay.domain.blame import Blame
 from liftbay.domain.result import CaseResult, Outcome
 from liftbay.domain.verdict import Verdict
 from liftbay.domain.vocabulary import VerdictStatus
@@ -49,7 +49,7 @@ class CaseIndex:
         self._metrics, self._types, self._scenes = Words(), Words(), Words()
         self._texts, self._tools = Words(), Words()
 
-    def add(self, result: CaseResult, *, lucky: bool) -> None:
+    def add(self, result: CaseResult, blame: Blame, *, lucky: bool) -> None:
         """Add the row of a trial; keys that say nothing are left out."""
         case = result.case
         main = main_verdict(result)
@@ -68,7 +68,7 @@ class CaseIndex:
             row["y"] = _excerpt(reason_of(main))
         if lucky:
             row["l"] = 1
-        if (culprit := _culprit(result)) is not None:
+        if (culprit := _culprit(result, blame)) is not None:
             row["b"] = culprit
         if rounds := self._rounds(result):
             row["d"] = rounds
@@ -124,9 +124,8 @@ class CaseIndex:
         }
 
 
-def _culprit(result: CaseResult) -> str | None:
+def _culprit(result: CaseResult, blame: Blame) -> str | None:
     """The first fault; None where there is nothing to explain."""
-    blame = blame_of(result)
     if blame.culprit is not None:
         return blame.culprit.value
     return "unexplained" if result.outcome is Outcome.FAILED else None

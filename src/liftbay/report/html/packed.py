@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from liftbay.domain.blame import Blame
 from liftbay.domain.result import CaseResult
 from liftbay.report.case_view import Cutter, case_view
 
@@ -30,15 +31,15 @@ class Blocks:
 
     def __init__(self, expected: int, budget: int = BUDGET) -> None:
         self._left, self._to_come = budget, expected
-        self._waiting: list[CaseResult] = []
+        self._waiting: list[tuple[CaseResult, Blame]] = []
         self._level = 0
         self._roomy = False
         self.characters = 0  # that were cut off
         self.items = 0  # of lists, that were left out
 
-    def add(self, result: CaseResult) -> Iterator[str]:
+    def add(self, result: CaseResult, blame: Blame) -> Iterator[str]:
         """Take a trial; a block comes out when one is full."""
-        self._waiting.append(result)
+        self._waiting.append((result, blame))
         if len(self._waiting) == BLOCK:
             yield self._block()
 
@@ -53,7 +54,7 @@ class Blocks:
             self._level = max(0, self._level - 1)
         while True:
             cutters = [Cutter(_LENGTHS[self._level]) for _ in self._waiting]
-            views = [case_view(result, cut) for result, cut in zip(self._waiting, cutters, strict=True)]
+            views = [case_view(*one, cut) for one, cut in zip(self._waiting, cutters, strict=True)]
             text = packed(views)
             if len(text) <= share or self._level == len(_LENGTHS) - 1:
                 break

@@ -14,6 +14,7 @@ from importlib import resources
 
 from liftbay.catalog.metrics import METRICS
 from liftbay.catalog.words import MODULES, text_of
+from liftbay.diagnosis.first_fault import blame_of
 from liftbay.domain.result import CaseResult, Outcome, RunRecord
 from liftbay.language import language, tr
 from liftbay.report.html.about import about, legend, tools
@@ -109,8 +110,9 @@ class Page:
         if (self._seen[not passed] - 1) % self._keep_every[not passed]:
             return
         self._kept += 1
-        self._index.add(result, lucky=passed and bool(failed_in_modules(result)))
-        yield from map(_data, self._blocks.add(result))
+        blame = blame_of(result)
+        self._index.add(result, blame, lucky=passed and bool(failed_in_modules(result)))
+        yield from map(_data, self._blocks.add(result, blame))
 
     def tail(self) -> Iterator[str]:
         """The index of the trials and the script."""
